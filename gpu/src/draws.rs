@@ -21,7 +21,7 @@ pub struct Draws {
 
 /// Weights that items are drawn by.
 #[derive(Clone, Copy, Debug)]
-pub struct Law<'a> {
+pub struct Distribution<'a> {
     /// For each item of an alias table the part that is its own, a fraction of 2^32, and its alias.
     pub alias: &'a [[u32; 2]],
     /// The weights that the alias table stands for.
@@ -60,14 +60,14 @@ pub struct Columns {
 }
 
 impl Draws {
-    /// Prepares draws for users whose train items are `train[starts[u]..starts[u + 1]]`, ascending; draws are uniform, or by a law.
+    /// Prepares draws for users whose train items are `train[starts[u]..starts[u + 1]]`, ascending; draws are uniform, or by a distribution.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn new(gpu: &Gpu, starts: &[u32], train: &[u32], items: usize, law: Option<Law>) -> Result<Self> {
-        let columns = gpu.upload(law.map_or(&[0, 0], |law| bytemuck::cast_slice(law.alias)))?;
-        let weights = gpu.upload(law.map_or(&[0.0][..], |law| law.weights))?;
-        Ok(Self { items, starts: gpu.upload(starts)?, train: gpu.upload(train)?, columns, weights, weighted: law.is_some() })
+    pub fn new(gpu: &Gpu, starts: &[u32], train: &[u32], items: usize, distribution: Option<Distribution>) -> Result<Self> {
+        let columns = gpu.upload(distribution.map_or(&[0, 0], |distribution| bytemuck::cast_slice(distribution.alias)))?;
+        let weights = gpu.upload(distribution.map_or(&[0.0][..], |distribution| distribution.weights))?;
+        Ok(Self { items, starts: gpu.upload(starts)?, train: gpu.upload(train)?, columns, weights, weighted: distribution.is_some() })
     }
 
     /// Where each user's items begin, `[users + 1]`.

@@ -89,7 +89,7 @@ pub fn of_catalogue(gpu: &Gpu, [users, items]: [View; 2], who: &[u32], k: usize,
 #[cfg(feature = "emulator")]
 mod tests {
     use super::*;
-    use crate::draws::Law;
+    use crate::draws::Distribution;
     use crate::vectors::Similarity;
     use proptest::prelude::*;
 
@@ -117,8 +117,8 @@ mod tests {
             // An alias table that gives every item to the first one: weighted draws would be it alone.
             let alias = vec![[0, 0]; items];
             let weights = vec![1.0; items];
-            let law = weighted.then_some(Law { alias: &alias, weights: &weights });
-            let draws = Draws::new(&gpu, &starts, &own.concat(), items, law).unwrap();
+            let distribution = weighted.then_some(Distribution { alias: &alias, weights: &weights });
+            let draws = Draws::new(&gpu, &starts, &own.concat(), items, distribution).unwrap();
             let table = |rows: usize, first: usize| (0..rows * dim).map(|at| number(seed, first + at)).collect::<Vec<f32>>();
             let (p, q, norms) = (table(users, 0), table(items, 9_999), table(items, 99_999));
             let similarity = if is_distance { Similarity::NegativeSquaredDistance } else { Similarity::Dot };

@@ -84,7 +84,7 @@ impl Init {
 mod tests {
     use super::*;
 
-    /// Variance of a uniform law: a third of the square of its bound, here 6 / 4,000.
+    /// Variance of a uniform distribution: a third of the square of its bound, here 6 / 4,000.
     #[test]
     fn xavier_uniform_has_the_variance_of_xavier_normal() {
         let matrix = Init::XavierUniform(XavierUniform {}).matrix([3_936, 64], 7, 0);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_moments_of_the_normal_law() {
+    fn values_have_the_moments_of_the_normal_distribution() {
         let tables = Init::Normal(Normal { std: 0.5 }).tables(2_000, 10, 64, 7);
         let (mean, variance, fourth) = moments(&tables.users.values);
         // Standard errors with 128,000 values: 0.0014, 0.001 and 0.0014.

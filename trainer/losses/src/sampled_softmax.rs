@@ -85,14 +85,14 @@ impl LossKind for SampledSoftmax {
 
 impl FusedLossOfDraws for SampledSoftmax {
     fn row(&self, positive: &mut f32, negatives: &mut [f32], own: f32, drawn: &[f32]) -> f32 {
-        let sharpness = (1.0 / self.temperature) as f32;
+        let inverse_temperature = (1.0 / self.temperature) as f32;
         // What a draw counts for beside its own probability: of the positive's, or of a draw of all items.
         let of_draws = match self.correction {
             Correction::All => own,
             Correction::Negatives => -(negatives.len() as f32).ln(),
         };
-        negatives.iter_mut().zip(drawn).for_each(|(score, drawn)| *score = *score * sharpness + (of_draws - drawn));
-        let (loss, derivative) = softmax(1.0, true, *positive * sharpness, negatives, sharpness);
+        negatives.iter_mut().zip(drawn).for_each(|(score, drawn)| *score = *score * inverse_temperature + (of_draws - drawn));
+        let (loss, derivative) = softmax(1.0, true, *positive * inverse_temperature, negatives, inverse_temperature);
         *positive = derivative;
         loss
     }

@@ -72,7 +72,7 @@ impl FusedLoss for Softmax {
 /// The weight of rows that have none.
 pub(super) const UNWEIGHTED: [KernelArgument; 4] = [NoNumbers, Users, Number(0.0), Flag(false)];
 
-/// The kernel of `factor log sum_j exp((s_j - s+) / temperature)`, with a weight of rows: quantiles, users, sharpness, and whether it is detached.
+/// The kernel of `factor log sum_j exp((s_j - s+) / temperature)`, with a weight of rows: quantiles, users, inverse temperature, and whether it is detached.
 pub(super) fn kernel(temperature: f64, include_positive: bool, factor: f32, weight: [KernelArgument; 4]) -> Kernel {
     let softmax = [Number(1.0 / temperature as f32), Flag(include_positive), Number(factor)];
     Kernel { name: "weigh_softmax", arguments: [&softmax[..], &weight].concat() }

@@ -99,11 +99,11 @@ impl LossKind for SoftmaxAtK {
 
 impl FusedLoss for SoftmaxAtK {
     fn row(&self, positives: &mut [f32], negatives: &mut [f32], quantile: f32) -> f32 {
-        let sharpness = 1.0 / self.weight_temperature as f32;
+        let inverse_temperature = 1.0 / self.weight_temperature as f32;
         with_derivative(positives, |positive| {
-            let weight = 1.0 / (1.0 + ((quantile - positive) * sharpness).exp());
+            let weight = 1.0 / (1.0 + ((quantile - positive) * inverse_temperature).exp());
             let (loss, derivative) = rows::softmax(self.temperature as f32, self.include_positive, positive, negatives, weight);
-            let slope = if self.detach_weight { 0.0 } else { weight * (1.0 - weight) * sharpness };
+            let slope = if self.detach_weight { 0.0 } else { weight * (1.0 - weight) * inverse_temperature };
             (weight * loss, derivative + slope * loss)
         })
     }

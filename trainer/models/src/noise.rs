@@ -96,7 +96,7 @@ mod tests {
 
     /// Standard errors over 63,000 numbers: of the mean of uniform ones 0.00115, of their variance 0.0003; of normal ones 0.004 and 0.0056.
     #[test]
-    fn numbers_have_the_moments_of_their_laws() {
+    fn numbers_have_the_moments_of_their_distributions() {
         let moments = |values: &[f32]| {
             let count = values.len() as f64;
             let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / count;

@@ -3,7 +3,7 @@
 //! ```text
 //! s(u, i) = cos(p_u, q_i)        all numbers of p and q are independent and standard normal
 //! ```
-//! For a given user the cosines are independent and of one law, and the order of such numbers is uniform. Users share the items' vectors, so that the orders
+//! For a given user the cosines are independent and of one distribution, and the order of such numbers is uniform. Users share the items' vectors, so that the orders
 //! of two users are uniform and uncorrelated, and not independent of each other. The floor that even popularity must pass.
 
 use super::{BackboneKind, Facts, FoldIn, Init, Normal, Sizes, Stored, kind::ClosedForm};
@@ -78,7 +78,7 @@ mod tests {
         counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum()
     }
 
-    /// Of the law with 23 degrees of freedom one in a thousand is above 49.7.
+    /// Of the distribution with 23 degrees of freedom one in a thousand is above 49.7.
     #[test]
     fn every_order_of_four_items_is_equally_frequent_over_seeds() {
         let mut counts = BTreeMap::new();
@@ -88,7 +88,7 @@ mod tests {
         assert!(statistic < 49.7, "{statistic}");
     }
 
-    /// Of the law with 39 degrees of freedom one in a thousand is above 72.1. A seed has one user here, as users of a seed are not independent.
+    /// Of the distribution with 39 degrees of freedom one in a thousand is above 72.1. A seed has one user here, as users of a seed are not independent.
     #[test]
     fn each_item_is_first_equally_often() {
         let mut counts = vec![0; 40];

@@ -156,7 +156,7 @@ impl Proposal for PopularityProposal {
         }
     }
 
-    fn law(&self) -> Option<(Vec<[u32; 2]>, &[f64])> {
+    fn alias_table(&self) -> Option<(Vec<[u32; 2]>, &[f64])> {
         Some((self.alias.columns(), &self.weights))
     }
 }

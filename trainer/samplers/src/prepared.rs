@@ -41,8 +41,8 @@ impl<'a> Prepared<'a> {
     }
 
     /// The alias table that items are drawn by, where there is one, and the weights that it stands for.
-    pub fn law(&self) -> Option<(Vec<[u32; 2]>, &[f64])> {
-        self.proposal.law()
+    pub fn alias_table(&self) -> Option<(Vec<[u32; 2]>, &[f64])> {
+        self.proposal.alias_table()
     }
 
     /// Whether rows have to say the positives of their batch.

@@ -36,7 +36,7 @@ pub(crate) trait Proposal: fmt::Debug + Send + Sync {
     }
 
     /// The alias table that items are drawn by, where there is one, and the weights that it stands for.
-    fn law(&self) -> Option<(Vec<[u32; 2]>, &[f64])> {
+    fn alias_table(&self) -> Option<(Vec<[u32; 2]>, &[f64])> {
         None
     }
 

@@ -4,15 +4,15 @@ use crate::Result;
 use dataset::Interactions;
 use gpu::{
     Gpu,
-    draws::{Draws, Law},
+    draws::{Distribution, Draws},
 };
 use samplers::Prepared;
 
 /// Puts the draws of a pool that [has kernels](super::has_kernels) on the device.
 pub(crate) fn draws(gpu: &Gpu, train: &Interactions, items: usize, pool: &Prepared) -> Result<Draws> {
-    let law = pool.law();
-    let law = law.as_ref().map(|(alias, weights)| Law { alias, weights });
-    Ok(Draws::new(gpu, &starts(train), train.items(), items, law)?)
+    let distribution = pool.alias_table();
+    let distribution = distribution.as_ref().map(|(alias, weights)| Distribution { alias, weights });
+    Ok(Draws::new(gpu, &starts(train), train.items(), items, distribution)?)
 }
 
 /// Where each user's items begin, `[users + 1]`.

@@ -3,7 +3,7 @@
 //! ```text
 //! l(u, i) = -w s_ui + log sum_j exp(w_u s_uj)
 //! ```
-//! The sharpness `w` of all and `w_u` of each user, one over a temperature, follow from the scores of the last epoch (see
+//! The inverse temperature `w` of all and `w_u` of each user, one over a temperature, follow from the scores of the last epoch (see
 //! [`update`]) and are constants of the gradient. The positive is left out of the sum. The scale of the positive is that of
 //! all users, as in the authors' release, so that where `w_u` differs from `w` a shift of all scores changes the loss. Scores are cosines:
 //! the temperatures are made from their means.
@@ -21,7 +21,7 @@ pub mod update;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdapTau {
-    /// What a user's loss is compared with to set the user's own sharpness.
+    /// What a user's loss is compared with to set the user's own inverse temperature.
     #[serde(default)]
     pub baseline: Baseline,
     /// What differences of losses are divided by, above 0: 1 on Yelp and Amazon-Book, 0.25 to 1.5 elsewhere.
@@ -40,7 +40,7 @@ pub enum Baseline {
     Mean(Mean),
     /// A quantile of them (`weight_ratio` of the release).
     Quantile(Quantile),
-    /// Nothing: all users have the sharpness of all (Adap-tau-0, `weight_v0` of the release).
+    /// Nothing: all users have the inverse temperature of all (Adap-tau-0, `weight_v0` of the release).
     Global(Global),
 }
 
@@ -124,7 +124,7 @@ impl LossKind for AdapTau {
 /// Why it cannot have the sampler `all`.
 const NEEDS_DRAWS: &str = "adap-tau's temperatures follow from the losses of draws";
 
-/// The sharpness of each user and of all, which are set before the first epoch and after each; and sums of each user's plain losses.
+/// The inverse temperature of each user and of all, which are set before the first epoch and after each; and sums of each user's plain losses.
 pub(super) fn columns() -> Vec<StateSpec> {
     let column = |name, of, start, motion| StateSpec { name, per: of, initial: InitialValue::Same(start), update: motion };
     vec![
@@ -134,7 +134,7 @@ pub(super) fn columns() -> Vec<StateSpec> {
     ]
 }
 
-/// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]`, the sharpness of each row's user, `of_users [B]`, and that of
+/// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]`, the inverse temperature of each row's user, `of_users [B]`, and that of
 /// all, `of_all [1]`.
 pub fn adap_tau(positives: &Tensor, negatives: &Tensor, of_users: &Tensor, of_all: &Tensor) -> Result<Tensor> {
     let sharpened = negatives.broadcast_mul(&of_users.detach().unsqueeze(1)?)?;
@@ -142,7 +142,7 @@ pub fn adap_tau(positives: &Tensor, negatives: &Tensor, of_users: &Tensor, of_al
     sum - positives.broadcast_mul(&of_all.detach())?
 }
 
-/// What the next sharpness of a user is made of, `[B]`: the loss at sharpness 1, from `positives [B]` and `negatives [B, N]`; 0 of a row
+/// What the next inverse temperature of a user is made of, `[B]`: the loss at inverse temperature 1, from `positives [B]` and `negatives [B, N]`; 0 of a row
 /// without negatives.
 pub fn adap_tau_plain(positives: &Tensor, negatives: &Tensor) -> Result<Tensor> {
     let losses = (log_sum_exp(negatives)? - positives)?;
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn each_row_has_its_own_sharpness() {
+    fn each_row_has_its_own_inverse_temperature() {
         let inputs: [(&[f64], &[usize]); 4] =
             [(&[0.6, 0.6], &[2]), (&[EXAMPLE_C.1, EXAMPLE_C.1].concat(), &[2, 4]), (&[4.0, 2.0], &[2]), (&[5.0], &[1])];
         let found = differentiate(&inputs, |x| adap_tau(&x[0], &x[1], &x[2], &x[3])).0;
@@ -239,7 +239,7 @@ mod tests {
         }
 
         #[test]
-        fn one_sharpness_for_all_is_the_softmax_loss(
+        fn one_inverse_temperature_for_all_is_the_softmax_loss(
             positive in -1.0f64..1.0,
             negatives in prop::collection::vec(-1.0f64..1.0, 1..30),
         ) {

@@ -1,11 +1,11 @@
-//! The sharpness of all users and of each, once an epoch.
+//! The inverse temperature of all users and of each, once an epoch.
 //!
 //! ```text
 //! w = log(|U'| n / (2 |D'|)) / (mu+ - mu),   w_u = w exp(-W(max((l_u - l) / t, -1/e)))
 //! ```
 //! `U'` are the [active users](active_users), `D'` their train pairs, `mu+` the mean cosine of those pairs and `mu` that of `U'` and all `n`
 //! items. `l_u` is the mean of [`adap_tau_plain`](super::adap_tau_plain) over the user's pairs in the last epoch, `l` their baseline over
-//! users, and `W` Lambert's function: users with a small loss get a sharpness of up to `e w`, those with a large one less.
+//! users, and `W` Lambert's function: users with a small loss get an inverse temperature of up to `e w`, those with a large one less.
 //!
 //! The formula has no value where positives are not above the mean, or where `D'` is more than half of all pairs; the release takes what
 //! comes. Here `w` stays between [`BLUNTEST`] and [`SHARPEST`].
@@ -21,10 +21,10 @@ pub const SHARPEST: f64 = 100.0;
 pub const WARM_UP_GAP: f64 = 0.7;
 /// The share of users, those with the fewest train items, that are not active.
 const IDLE: f64 = 0.2;
-/// Excess losses are cut here, where a user's sharpness is 0.005 that of all.
+/// Excess losses are cut here, where a user's inverse temperature is 0.005 that of all.
 const LARGEST_EXCESS: f64 = 1000.0;
 
-/// Sets the sharpness of each user and of all after so many epochs, and starts the sums of losses anew. Before the first epoch there are no losses.
+/// Sets the inverse temperature of each user and of all after so many epochs, and starts the sums of losses anew. Before the first epoch there are no losses.
 pub(super) fn set_columns(settings: &AdapTau, numbers: &mut [&mut [f32]], model: &dyn ModelStatistics, epochs: u32) {
     let [of_users, of_all, losses] = numbers else { return };
     let counts = model.train_counts();
@@ -33,15 +33,15 @@ pub(super) fn set_columns(settings: &AdapTau, numbers: &mut [&mut [f32]], model:
     let gap = if warms_up { WARM_UP_GAP } else { model.mean_cosine_of_train_pairs(&active) - model.mean_cosine_of_all_pairs(&active) };
     let is_active = || active.iter().zip(counts).filter(|(active, _)| **active);
     let pairs = is_active().map(|(_, &count)| count as usize).sum();
-    let sharpness = sharpness_of_all(Sizes { users: is_active().count(), items: model.items(), pairs }, gap);
+    let inverse_temperature = inverse_temperature_of_all(Sizes { users: is_active().count(), items: model.items(), pairs }, gap);
     let mean = |(sum, &count): (&f32, &u32)| (epochs > 0 && count > 0).then(|| f64::from(*sum) / f64::from(count));
     let means: Vec<Option<f64>> = losses.iter().zip(counts).map(mean).collect();
-    of_users.copy_from_slice(&sharpness_of_users(sharpness, &means, settings));
-    of_all.fill(sharpness as f32);
+    of_users.copy_from_slice(&inverse_temperature_of_users(inverse_temperature, &means, settings));
+    of_all.fill(inverse_temperature as f32);
     losses.fill(0.0);
 }
 
-/// Which users the sharpness of all is made from, `[users]`: those with more train items than a fifth of the users have, and where no
+/// Which users the inverse temperature of all is made from, `[users]`: those with more train items than a fifth of the users have, and where no
 /// user has more, all with train items. `counts [users]` are of train items.
 pub fn active_users(counts: &[u32]) -> Vec<bool> {
     let mut sorted: Vec<f64> = counts.iter().filter(|&&count| count > 0).map(|&count| f64::from(count)).collect();
@@ -50,7 +50,7 @@ pub fn active_users(counts: &[u32]) -> Vec<bool> {
     if above.contains(&true) { above } else { counts.iter().map(|&count| count > 0).collect() }
 }
 
-/// What the sharpness of all is made from, beside cosines.
+/// What the inverse temperature of all is made from, beside cosines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// Active users, `|U'|`.
@@ -61,15 +61,15 @@ pub struct Sizes {
     pub pairs: usize,
 }
 
-/// The sharpness of all, from how far the mean cosine of the active users' train pairs lies above that of all their pairs.
-pub fn sharpness_of_all(sizes: Sizes, gap: f64) -> f64 {
+/// The inverse temperature of all, from how far the mean cosine of the active users' train pairs lies above that of all their pairs.
+pub fn inverse_temperature_of_all(sizes: Sizes, gap: f64) -> f64 {
     let Sizes { users, items, pairs } = sizes;
     let odds = (users as f64 * items as f64 / (2.0 * pairs as f64)).ln();
     if gap > 0.0 { (odds / gap).clamp(BLUNTEST, SHARPEST) } else { SHARPEST }
 }
 
-/// The sharpness of each user, `[users]`, from that of all and the users' mean losses; of users without one it is that of all.
-pub fn sharpness_of_users(of_all: f64, losses: &[Option<f64>], settings: &AdapTau) -> Vec<f32> {
+/// The inverse temperature of each user, `[users]`, from that of all and the users' mean losses; of users without one it is that of all.
+pub fn inverse_temperature_of_users(of_all: f64, losses: &[Option<f64>], settings: &AdapTau) -> Vec<f32> {
     let mut known: Vec<f64> = losses.iter().flatten().copied().collect();
     let baseline = match settings.baseline {
         Baseline::Global(_) => None,
@@ -111,22 +111,22 @@ mod tests {
     }
 
     fn of_users(losses: &[Option<f64>], baseline: Baseline) -> Vec<f64> {
-        sharpness_of_users(6.52003834, losses, &settings(baseline)).into_iter().map(f64::from).collect()
+        inverse_temperature_of_users(6.52003834, losses, &settings(baseline)).into_iter().map(f64::from).collect()
     }
 
     const LOSSES: [Option<f64>; 3] = [Some(5.0), Some(6.0), Some(9.0)];
 
     #[test]
-    fn worked_sharpness_of_all() {
+    fn worked_inverse_temperature_of_all() {
         let sizes = Sizes { users: 1000, items: 2000, pairs: 20_000 };
-        assert_close(&[sharpness_of_all(sizes, 0.7 - 0.1)], &[6.52003834], 5e-9);
-        assert_close(&[sharpness_of_all(sizes, WARM_UP_GAP)], &[5.58860429], 5e-9); // numpy: log(50) / 0.7
+        assert_close(&[inverse_temperature_of_all(sizes, 0.7 - 0.1)], &[6.52003834], 5e-9);
+        assert_close(&[inverse_temperature_of_all(sizes, WARM_UP_GAP)], &[5.58860429], 5e-9); // numpy: log(50) / 0.7
     }
 
     /// The reference prints 17.72326042 for the first two: it cuts at -1/e + 1e-12, where W is -1 + 2.3e-6. At -1/e itself it is e times
     /// that of all.
     #[test]
-    fn worked_sharpness_of_users() {
+    fn worked_inverse_temperature_of_users() {
         let found = of_users(&LOSSES, Baseline::Mean(Mean {}));
         assert_close(&found[..2], &[17.72326042; 2], 5e-5);
         assert_close(&found, &[17.72330176, 17.72330176, 2.5850778], 1e-6);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn users_without_a_loss_have_the_sharpness_of_all() {
+    fn users_without_a_loss_have_the_inverse_temperature_of_all() {
         assert_close(&of_users(&[Some(5.0), None], Baseline::Mean(Mean {})), &[6.52003834; 2], 1e-6);
         assert_close(&of_users(&[None, None], Baseline::Mean(Mean {})), &[6.52003834; 2], 1e-6);
         assert_close(&of_users(&LOSSES, Baseline::Global(Global {})), &[6.52003834; 3], 1e-6);
@@ -157,10 +157,10 @@ mod tests {
     }
 
     #[test]
-    fn sharpness_stays_in_bounds_where_the_formula_has_no_value() {
+    fn inverse_temperature_stays_in_bounds_where_the_formula_has_no_value() {
         let sizes = Sizes { users: 10, items: 10, pairs: 20 };
-        assert_eq!([0.0, -0.3, 1e-9].map(|gap| sharpness_of_all(sizes, gap)), [SHARPEST; 3]);
-        assert_eq!(sharpness_of_all(Sizes { pairs: 90, ..sizes }, 0.5), BLUNTEST);
+        assert_eq!([0.0, -0.3, 1e-9].map(|gap| inverse_temperature_of_all(sizes, gap)), [SHARPEST; 3]);
+        assert_eq!(inverse_temperature_of_all(Sizes { pairs: 90, ..sizes }, 0.5), BLUNTEST);
     }
 
     /// numpy.quantile([1, 2, 3, 4, 10], 0.2) is 1.8.

@@ -9,14 +9,14 @@ use vectors::elementary::{exp_of_negative, log_of_one_plus};
 ///
 /// The surrogate is `2 sigmoid(x)` with `x = 2 (s - s+) / t_s`, and `log sigmoid(x) = min(x, 0) - log(1 + exp(-|x|))`.
 pub(crate) fn psl(temperature: f32, score_temperature: f32, positive: f32, negatives: &mut [f32]) -> (f32, f32) {
-    let (sharpness, steepness) = (1.0 / temperature, 2.0 / score_temperature);
+    let (inverse_temperature, steepness) = (1.0 / temperature, 2.0 / score_temperature);
     let max = lanes::max(negatives);
     let ceiling = if max < positive { max } else { positive };
     let rest = log_of_one_plus(exp_of_negative(-((max - positive) * steepness).abs()));
-    let weights = pulls(negatives, &Pull { positive, ceiling, rest, steepness, sharpness });
+    let weights = pulls(negatives, &Pull { positive, ceiling, rest, steepness, inverse_temperature });
     let largest = f64::from(ceiling - positive) * f64::from(steepness) - f64::from(rest) + LN_2;
-    scale(negatives, (f64::from(sharpness * steepness) / weights) as f32);
-    ((largest * f64::from(sharpness) + weights.ln()) as f32, -sum(negatives) as f32)
+    scale(negatives, (f64::from(inverse_temperature * steepness) / weights) as f32);
+    ((largest * f64::from(inverse_temperature) + weights.ln()) as f32, -sum(negatives) as f32)
 }
 
 struct Pull {
@@ -26,7 +26,7 @@ struct Pull {
     /// `log(1 + exp(-|x|))` of the highest negative.
     rest: f32,
     steepness: f32,
-    sharpness: f32,
+    inverse_temperature: f32,
 }
 
 impl lanes::Step for Pull {
@@ -37,7 +37,7 @@ impl lanes::Step for Pull {
         let small = exp_of_negative(-x.abs());
         let below = score - self.ceiling;
         let below = if below > 0.0 { 0.0 } else { below * self.steepness };
-        let weight = exp_of_negative((below - (log_of_one_plus(small) - self.rest)) * self.sharpness);
+        let weight = exp_of_negative((below - (log_of_one_plus(small) - self.rest)) * self.inverse_temperature);
         (weight * (if x < 0.0 { 1.0 } else { small } / (1.0 + small)), weight)
     }
 }

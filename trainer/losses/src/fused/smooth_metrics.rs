@@ -40,7 +40,7 @@ pub(crate) fn smooth_recall(
     positives: &mut [f32],
     negatives: &mut [f32],
 ) -> f32 {
-    let sharpness = 1.0 / f64::from(cutoff_temperature);
+    let inverse_temperature = 1.0 / f64::from(cutoff_temperature);
     of_ranks(ranks, positives, negatives, |ranks| {
         let count = ranks.len().max(1) as f64;
         let mut sum = 0.0;
@@ -48,9 +48,9 @@ pub(crate) fn smooth_recall(
             let mut derivative = 0.0;
             for cutoff in cutoffs.iter().map(|&cutoff| f64::from(cutoff)) {
                 let weight = 1.0 / (count.min(cutoff) * cutoffs.len() as f64);
-                let (hit, slope) = sigmoid((cutoff - rank.in_list) * sharpness);
+                let (hit, slope) = sigmoid((cutoff - rank.in_list) * inverse_temperature);
                 sum += weight * hit;
-                derivative += weight * slope * sharpness;
+                derivative += weight * slope * inverse_temperature;
             }
             *rank = Rank { in_list: derivative, among_positives: 0.0 };
         }

@@ -44,11 +44,11 @@ thread_local! {
 /// The loss of a list, whose scores become derivatives: `loss` turns the ranks of its positives into the derivatives by them.
 pub(super) fn of_ranks(settings: SmoothRank, positives: &mut [f32], negatives: &mut [f32], loss: impl FnOnce(&mut [Rank]) -> f64) -> f32 {
     BUFFERS.with_borrow_mut(|buffers| {
-        let sharpness = 1.0 / settings.temperature;
+        let inverse_temperature = 1.0 / settings.temperature;
         buffers.take(positives);
-        buffers.find_ranks(negatives, sharpness, settings.include_self);
+        buffers.find_ranks(negatives, inverse_temperature, settings.include_self);
         let loss = loss(&mut buffers.ranks);
-        buffers.back(negatives, sharpness);
+        buffers.back(negatives, inverse_temperature);
         buffers.give(positives);
         loss as f32
     })
@@ -71,10 +71,10 @@ impl Buffers {
         }
     }
 
-    fn find_ranks(&mut self, negatives: &[f32], sharpness: f32, include_self: bool) {
+    fn find_ranks(&mut self, negatives: &[f32], inverse_temperature: f32, include_self: bool) {
         let first = if include_self { 1.5 } else { 1.0 };
         self.ranks.iter_mut().for_each(|rank| rank.among_positives = first);
-        self.each_pair(sharpness, |ranks, _, (p, q), (above, _)| {
+        self.each_pair(inverse_temperature, |ranks, _, (p, q), (above, _)| {
             ranks[p].among_positives += above;
             ranks[q].among_positives += 1.0 - above;
         });
@@ -82,14 +82,14 @@ impl Buffers {
         for (rank, &score) in self.ranks.iter_mut().zip(&self.scores) {
             let from = self.slopes.len();
             self.slopes.extend_from_slice(negatives);
-            rank.in_list = rank.among_positives + sigmoids(&mut self.slopes[from..], &Sigmoid { score, sharpness });
+            rank.in_list = rank.among_positives + sigmoids(&mut self.slopes[from..], &Sigmoid { score, inverse_temperature });
         }
     }
 
     /// From the derivatives by the ranks to those by the scores.
-    fn back(&mut self, negatives: &mut [f32], sharpness: f32) {
-        let sharp = f64::from(sharpness);
-        self.each_pair(sharpness, |ranks, derivatives, (p, q), (_, slope)| {
+    fn back(&mut self, negatives: &mut [f32], inverse_temperature: f32) {
+        let sharp = f64::from(inverse_temperature);
+        self.each_pair(inverse_temperature, |ranks, derivatives, (p, q), (_, slope)| {
             let of = |rank: &Rank| rank.in_list + rank.among_positives;
             let pull = (of(&ranks[p]) - of(&ranks[q])) * slope * sharp; // q above p is p's loss and q's gain
             derivatives[q] += pull;
@@ -106,10 +106,10 @@ impl Buffers {
     }
 
     /// For each two positives: `sigmoid((s_q - s_p) / t)` and its slope.
-    fn each_pair(&mut self, sharpness: f32, mut visit: impl FnMut(&mut [Rank], &mut [f64], (usize, usize), (f64, f64))) {
+    fn each_pair(&mut self, inverse_temperature: f32, mut visit: impl FnMut(&mut [Rank], &mut [f64], (usize, usize), (f64, f64))) {
         for p in 0..self.scores.len() {
             for q in p + 1..self.scores.len() {
-                let (slope, sigmoid) = Sigmoid { score: self.scores[p], sharpness }.step(self.scores[q]);
+                let (slope, sigmoid) = Sigmoid { score: self.scores[p], inverse_temperature }.step(self.scores[q]);
                 visit(&mut self.ranks, &mut self.derivatives, (p, q), (f64::from(sigmoid), f64::from(slope)));
             }
         }
@@ -118,14 +118,14 @@ impl Buffers {
 
 struct Sigmoid {
     score: f32,
-    sharpness: f32,
+    inverse_temperature: f32,
 }
 
 impl Step for Sigmoid {
     /// The slope of the sigmoid, and the sigmoid.
     #[inline(always)]
     fn step(&self, other: f32) -> (f32, f32) {
-        let x = (other - self.score) * self.sharpness;
+        let x = (other - self.score) * self.inverse_temperature;
         let small = exp_of_negative(-x.abs());
         let share = 1.0 / (1.0 + small);
         (small * share * share, if x < 0.0 { small * share } else { share })

@@ -11,8 +11,8 @@ use crate::{
 use multiversion::multiversion;
 use vectors::elementary::{exp_of_negative, softplus};
 
-/// The sharpness of the softplus that stands for the positive part.
-const SHARPNESS: f32 = 5.0;
+/// How sharp the softplus is that stands for the positive part: PyTorch's `beta`.
+const BETA: f32 = 5.0;
 
 /// The loss of a row, and its derivative by the positive; `negatives` become the derivatives by them. The derivatives by the scalars
 /// `[a, b, c, s+, s-, h_a, h_b]` are added to `by_scalars`.
@@ -61,9 +61,9 @@ impl Steps<4> for Side {
         let whole = 1.0 + small;
         let x = if score < 0.0 { small } else { 1.0 } / whole;
         let distance = x - self.centre;
-        let (value, pull) = softplus(SHARPNESS * (self.slope * x + self.bend * (distance * distance) - self.bound));
+        let (value, pull) = softplus(BETA * (self.slope * x + self.bend * (distance * distance) - self.bound));
         let derivative = pull * (self.slope + 2.0 * self.bend * distance) * (small / (whole * whole));
-        if score < MASKED_BELOW as f32 { (0.0, [0.0; 4]) } else { (derivative, [value / SHARPNESS, pull, pull * x, 1.0]) }
+        if score < MASKED_BELOW as f32 { (0.0, [0.0; 4]) } else { (derivative, [value / BETA, pull, pull * x, 1.0]) }
     }
 }
 

@@ -118,8 +118,8 @@ pub(super) fn clip(numbers: &mut [&mut [f32]]) {
     }
 }
 
-/// The sharpness of the softplus that stands for the positive part.
-const SHARPNESS: f64 = 5.0;
+/// How sharp the softplus is that stands for the positive part: PyTorch's `beta`.
+const BETA: f64 = 5.0;
 
 impl LossKind for Llpauc {
     fn similarity(&self) -> Similarity {
@@ -237,7 +237,7 @@ pub fn llpauc(positives: &Tensor, negatives: &Tensor, scalars: &Tensor, settings
 
 /// `r(y)`, a smooth positive part.
 fn rectified(y: &Tensor) -> Result<Tensor> {
-    softplus(&(y * SHARPNESS)?)? / SHARPNESS
+    softplus(&(y * BETA)?)? / BETA
 }
 
 #[cfg(test)]

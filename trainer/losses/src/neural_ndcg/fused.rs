@@ -42,10 +42,10 @@ fn sort(scores: &[f64], ranks: usize, temperature: f64) -> Matrix {
 
 /// A row of the permutation; its largest logit is that of the item that has the rank.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
-fn share_out(row: &mut [f64], scores: &[f64], distances: &[f64], slope: f64, largest: usize, sharpness: f64) {
+fn share_out(row: &mut [f64], scores: &[f64], distances: &[f64], slope: f64, largest: usize, inverse_temperature: f64) {
     let max = slope * scores[largest] - distances[largest];
     for (share, (score, distance)) in row.iter_mut().zip(scores.iter().zip(distances)) {
-        *share = f64::from(exp_of_negative(((slope * score - distance - max) * sharpness) as f32));
+        *share = f64::from(exp_of_negative(((slope * score - distance - max) * inverse_temperature) as f32));
     }
     let inverse = 1.0 / sum(row);
     row.iter_mut().for_each(|share| *share *= inverse);

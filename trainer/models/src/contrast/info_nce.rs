@@ -43,8 +43,8 @@ pub(super) struct InfoNce {
 pub(super) fn info_nce(comparison: Comparison) -> InfoNce {
     let Comparison { dim, own, temperature, weight, .. } = comparison;
     let (one, other) = (Units::new(comparison.one, dim), Units::new(comparison.other, dim));
-    let (rows, others, sharpness) = (own.len(), other.lengths.len(), 1.0 / temperature);
-    let share = weight * sharpness / rows as f64;
+    let (rows, others, inverse_temperature) = (own.len(), other.lengths.len(), 1.0 / temperature);
+    let share = weight * inverse_temperature / rows as f64;
     let mut cosines = vec![0.0f32; rows * others];
     let mut of_one = vec![0.0f32; rows * dim];
     let blocks = cosines.par_chunks_mut(BLOCK * others).zip(of_one.par_chunks_mut(BLOCK * dim)).zip(own.par_chunks(BLOCK)).enumerate();
@@ -54,10 +54,10 @@ pub(super) fn info_nce(comparison: Comparison) -> InfoNce {
             multiply([own.len(), dim, others], cosines, false, units, View { values: &other.values, row: 1, column: dim });
             let loss = cosines.chunks_exact_mut(others).zip(own).map(|(cosines, &own)| {
                 let positive = cosines[own as usize];
-                let (largest, sum) = exponentials(cosines, sharpness as f32);
+                let (largest, sum) = exponentials(cosines, inverse_temperature as f32);
                 scale(cosines, (share / sum) as f32);
                 cosines[own as usize] -= share as f32;
-                f64::from(largest - positive) * sharpness + sum.ln()
+                f64::from(largest - positive) * inverse_temperature + sum.ln()
             });
             let loss = loss.sum();
             let (derivatives, others_view) =

@@ -8,14 +8,14 @@
 
 use streams::{Alias, Stream};
 
-/// A law over some nodes that follow each other.
+/// A distribution over some nodes that follow each other.
 pub(crate) struct NoiseLaw {
     first: u32,
     alias: Alias,
 }
 
 impl NoiseLaw {
-    /// The law over nodes of these degrees, of which the first has this number.
+    /// The distribution over nodes of these degrees, of which the first has this number.
     pub(crate) fn new(first: usize, degrees: impl Iterator<Item = usize>, exponent: f64) -> Self {
         let weight = |degree: usize| if degree == 0 { 0.0 } else { (degree as f64).powf(exponent) };
         Self { first: first as u32, alias: Alias::new(&degrees.map(weight).collect::<Vec<f64>>()) }
@@ -26,7 +26,7 @@ impl NoiseLaw {
         self.first + self.alias.draw(stream)
     }
 
-    /// Bytes of laws over so many nodes.
+    /// Bytes of distributions over so many nodes.
     pub(crate) fn bytes(nodes: u64) -> u64 {
         nodes * Alias::BYTES as u64
     }

@@ -116,7 +116,7 @@ proptest! {
 
 /// Nodes 3 to 6, of the degrees 4, 0, 1 and 9.
 #[test]
-fn negatives_follow_their_law() {
+fn negatives_follow_their_distribution() {
     for (exponent, weights) in [(0.5, [2.0, 0.0, 1.0, 3.0]), (0.0, [1.0, 0.0, 1.0, 1.0])] {
         let noise = NoiseLaw::new(3, [4, 0, 1, 9].into_iter(), exponent);
         let (mut stream, mut found) = (Stream::new(5, Purpose::Negatives, 1, 0, 0), [0.0; 4]);

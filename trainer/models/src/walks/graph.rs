@@ -4,7 +4,7 @@
 //! P(x | v)    = 1 / d_v                                       the first step, and each step of a uniform walk
 //! P(x | t, v) proportional to 1 / p for x = t, else 1 / q     from t to v to a neighbour x of v
 //! ```
-//! The graph has users and items on two sides: no neighbour of v is one of t, so that the law's third case never comes, and only the ratio q / p matters.
+//! The graph has users and items on two sides: no neighbour of v is one of t, so that the distribution's third case never comes, and only the ratio q / p matters.
 //! With it r = (q / p) / (q / p + d_v - 1) is the probability of going back, and all other neighbours are equally likely: no tables are needed.
 
 use dataset::Interactions;

@@ -1,4 +1,4 @@
-//! Walks against their law, and the pairs that are made of them.
+//! Walks against their distribution, and the pairs that are made of them.
 
 use super::super::Backbone;
 use super::*;
@@ -16,8 +16,8 @@ fn neighbours(node: u32) -> Vec<u32> {
     PAIRS.iter().filter_map(|&(user, item)| if node == user { Some(4 + item) } else { (node == 4 + item).then_some(user) }).collect()
 }
 
-/// How often each node follows each two that follow each other; the law by its weights, 1 / p of the node before.
-fn assert_law(p: f64, q: f64) {
+/// How often each node follows each two that follow each other; the distribution by its weights, 1 / p of the node before.
+fn assert_distribution(p: f64, q: f64) {
     let dataset = dataset_of([4, 4], &PAIRS);
     let graph = Bipartite::new(&dataset.train, 4);
     let mut found = vec![[0.0; 8]; 64];
@@ -41,26 +41,26 @@ fn assert_law(p: f64, q: f64) {
             let beside = neighbours(at);
             let weight = |node: u32| if node == from { 1.0 / p } else { 1.0 / q };
             let total: f64 = beside.iter().map(|&node| weight(node)).sum();
-            let law: Vec<f64> = (0..8).map(|node| if beside.contains(&node) { weight(node) / total } else { 0.0 }).collect();
+            let distribution: Vec<f64> = (0..8).map(|node| if beside.contains(&node) { weight(node) / total } else { 0.0 }).collect();
             let found = &found[8 * from as usize + at as usize];
             match beside.len() {
                 1 => assert_eq!(found.iter().sum::<f64>(), found[from as usize]),
-                _ => assert_drawn_from(found, &law, 1.0),
+                _ => assert_drawn_from(found, &distribution, 1.0),
             }
         }
     }
 }
 
 #[test]
-fn uniform_walks_follow_their_law() {
-    assert_law(1.0, 1.0);
+fn uniform_walks_follow_their_distribution() {
+    assert_distribution(1.0, 1.0);
 }
 
 #[test]
-fn walks_that_weigh_going_back_follow_their_law() {
-    assert_law(4.0, 0.5);
-    assert_law(0.25, 2.0);
-    assert_law(1.0, 3.0);
+fn walks_that_weigh_going_back_follow_their_distribution() {
+    assert_distribution(4.0, 0.5);
+    assert_distribution(0.25, 2.0);
+    assert_distribution(1.0, 3.0);
 }
 
 /// The ratio alone counts.

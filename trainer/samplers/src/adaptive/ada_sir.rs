@@ -329,7 +329,7 @@ mod tests {
 
     /// Of two proposals: one item twice, or both, of which one is taken by its weight exp(s) / q.
     #[test]
-    fn pools_have_the_exact_law_of_two_proposals() {
+    fn pools_have_the_exact_distribution_of_two_proposals() {
         let popularity = Pool::Popularity(PopularityPool { exponent: 1.0, logarithm: false });
         for (base, q) in [(Pool::default(), [0.5, 0.5f64]), (popularity, [0.75, 0.25])] {
             let train = train();

@@ -80,7 +80,7 @@ impl PoolKind for AobprPool {
     }
 }
 
-/// Draws that are tried before the user's own law is made.
+/// Draws that are tried before the user's own distribution is made.
 const TRIALS: usize = 64;
 
 /// The items by each factor, as they stood at the last refresh.
@@ -272,7 +272,7 @@ fn draw_rank(rng: &mut Stream, scale: f64, items: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_law, sampler, vectors};
+    use super::super::tests::{assert_distribution, sampler, vectors};
     use super::*;
     use crate::{Pool, Prepared, Row};
     use dataset::Interactions;
@@ -281,18 +281,19 @@ mod tests {
     use vectors::Similarity;
 
     #[test]
-    fn ranks_have_the_worked_law() {
-        let law = [0.29395525, 0.21062814, 0.15092166, 0.10814009, 0.07748576, 0.05552097, 0.03978252, 0.02850542, 0.02042503, 0.01463517];
+    fn ranks_have_the_worked_distribution() {
+        let distribution =
+            [0.29395525, 0.21062814, 0.15092166, 0.10814009, 0.07748576, 0.05552097, 0.03978252, 0.02850542, 0.02042503, 0.01463517];
         let mut found = [0.0; 10];
         let mut stream = Stream::new(7, Purpose::Negatives, 1, 0, 0);
         for _ in 0..100_000 {
             found[draw_rank(&mut stream, 0.3, 10) - 1] += 1.0;
         }
-        assert_drawn_from(&found, &law, 1.0);
+        assert_drawn_from(&found, &distribution, 1.0);
     }
 
     #[test]
-    fn factors_have_the_worked_law() {
+    fn factors_have_the_worked_distribution() {
         let found = factor_probabilities(&[0.5, -1.2, 0.3], &[0.8, 0.2, 1.0]);
         for (found, expected) in found.iter().zip([0.42553191, 0.25531915, 0.31914894]) {
             assert!((found - expected).abs() < 1e-8, "{found}");
@@ -301,7 +302,7 @@ mod tests {
     }
 
     /// By sorting each factor anew.
-    fn law(users: &Matrix, items: &Matrix, own: &[u32], scale: f64) -> Vec<f64> {
+    fn distribution(users: &Matrix, items: &Matrix, own: &[u32], scale: f64) -> Vec<f64> {
         let lambda = scale * items.rows as f64;
         let column = |factor: usize| (0..items.rows).map(move |item| f64::from(items.row(item)[factor]));
         let deviations: Vec<f64> = (0..items.dim)
@@ -310,43 +311,43 @@ mod tests {
                 (column(factor).map(|value| value * value).sum::<f64>() / items.rows as f64 - mean * mean).sqrt()
             })
             .collect();
-        let mut law = vec![0.0; items.rows];
+        let mut distribution = vec![0.0; items.rows];
         for (factor, deviation) in deviations.iter().enumerate() {
             let value = f64::from(users.row(0)[factor]);
             let mut list: Vec<usize> = (0..items.rows).collect();
             list.sort_by(|&a, &b| (value * f64::from(items.row(b)[factor])).total_cmp(&(value * f64::from(items.row(a)[factor]))));
             for (at, &item) in list.iter().enumerate() {
-                law[item] += value.abs() * deviation * (-(at as f64) / lambda).exp();
+                distribution[item] += value.abs() * deviation * (-(at as f64) / lambda).exp();
             }
         }
-        own.iter().for_each(|&item| law[item as usize] = 0.0);
-        let total: f64 = law.iter().sum();
-        law.iter().map(|weight| weight / total).collect()
+        own.iter().for_each(|&item| distribution[item as usize] = 0.0);
+        let total: f64 = distribution.iter().sum();
+        distribution.iter().map(|weight| weight / total).collect()
     }
 
     #[test]
-    fn draws_have_the_exact_law() {
+    fn draws_have_the_exact_distribution() {
         let pool = |scale| Pool::Aobpr(AobprPool { scale });
         let (users, items) = vectors(30, 4);
         for (own, scale) in [(&[][..], 0.1), (&[2, 3, 17], 0.3)] {
-            assert_law(
+            assert_distribution(
                 &pool(scale),
                 Vectors { users: &users, items: &items, similarity: Similarity::Dot },
                 own,
-                &law(&users, &items, own, scale),
+                &distribution(&users, &items, own, scale),
             );
         }
         // The user has all but the three least probable: nearly no try finds one.
-        let all = law(&users, &items, &[], 0.05);
+        let all = distribution(&users, &items, &[], 0.05);
         let mut own: Vec<u32> = (0..30).collect();
         own.sort_by(|&a, &b| all[b as usize].total_cmp(&all[a as usize]));
         own.truncate(27);
         assert!(own.iter().map(|&item| all[item as usize]).sum::<f64>() > 0.995);
-        assert_law(
+        assert_distribution(
             &pool(0.05),
             Vectors { users: &users, items: &items, similarity: Similarity::Dot },
             &own,
-            &law(&users, &items, &own, 0.05),
+            &distribution(&users, &items, &own, 0.05),
         );
     }
 

@@ -87,7 +87,7 @@ impl PoolKind for KernelPool {
 /// Items of a leaf.
 const LEAF: usize = 32;
 
-/// Draws that are tried before the user's own law is made.
+/// Draws that are tried before the user's own distribution is made.
 const TRIALS: usize = 64;
 
 /// The items as they stood at the last refresh.
@@ -249,7 +249,7 @@ fn add_products(values: &[f32], twice: f32, sums: &mut [f32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_law, vectors};
+    use super::super::tests::{assert_distribution, vectors};
     use super::*;
     use crate::Pool;
     use vectors::Similarity;
@@ -259,18 +259,23 @@ mod tests {
     }
 
     #[test]
-    fn the_worked_laws() {
+    fn the_worked_distributions() {
         let users = Matrix { rows: 1, dim: 1, values: vec![1.0] };
         let items = Matrix { rows: 4, dim: 1, values: vec![0.9, -0.3, 1.5, 0.1] };
-        let laws = [(1.0, [0.2527933, 0.15223464, 0.45391061, 0.14106145]), (100.0, [0.25625, 0.03125, 0.70625, 0.00625])];
-        for (curvature, law) in laws {
-            assert_law(&pool(curvature), Vectors { users: &users, items: &items, similarity: Similarity::Dot }, &[], &law);
+        let distributions = [(1.0, [0.2527933, 0.15223464, 0.45391061, 0.14106145]), (100.0, [0.25625, 0.03125, 0.70625, 0.00625])];
+        for (curvature, distribution) in distributions {
+            assert_distribution(
+                &pool(curvature),
+                Vectors { users: &users, items: &items, similarity: Similarity::Dot },
+                &[],
+                &distribution,
+            );
         }
     }
 
     /// Several leaves, the last not full, and every similarity.
     #[test]
-    fn draws_have_the_exact_law() {
+    fn draws_have_the_exact_distribution() {
         let (users, items) = vectors(150, 5);
         let score = |item: usize, similarity: Similarity| {
             let pairs = || users.row(0).iter().zip(items.row(item)).map(|(&p, &q)| (f64::from(p), f64::from(q)));
@@ -291,8 +296,8 @@ mod tests {
         ] {
             let weight = |item: usize| if own.contains(&(item as u32)) { 0.0 } else { curvature * score(item, similarity).powi(2) + 1.0 };
             let total: f64 = (0..150).map(weight).sum();
-            let law: Vec<f64> = (0..150).map(|item| weight(item) / total).collect();
-            assert_law(&pool(curvature), Vectors { users: &users, items: &items, similarity }, own, &law);
+            let distribution: Vec<f64> = (0..150).map(|item| weight(item) / total).collect();
+            assert_distribution(&pool(curvature), Vectors { users: &users, items: &items, similarity }, own, &distribution);
         }
     }
 }

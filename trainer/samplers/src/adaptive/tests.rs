@@ -19,9 +19,9 @@ pub(super) fn sampler(pool: &Pool, negatives: u32) -> Sampler {
     Sampler::DnsMn(DnsMn { candidates: Some(negatives), negatives, sum: true, pool: pool.clone() })
 }
 
-/// Frequencies and log-probabilities of a user's draws are those of the law.
+/// Frequencies and log-probabilities of a user's draws are those of the distribution.
 #[track_caller]
-pub(super) fn assert_law(pool: &Pool, vectors: Vectors, own: &[u32], law: &[f64]) {
+pub(super) fn assert_distribution(pool: &Pool, vectors: Vectors, own: &[u32], distribution: &[f64]) {
     let train = Interactions::from_pairs(1, own.iter().map(|&item| (0, item)));
     let mut prepared = Prepared::new(&sampler(pool, 10), &train, vectors.items.rows).unwrap();
     prepared.refresh(vectors, 7, 1);
@@ -31,9 +31,9 @@ pub(super) fn assert_law(pool: &Pool, vectors: Vectors, own: &[u32], law: &[f64]
         prepared.draw(&mut Stream::new(7, Purpose::Negatives, 1, 1, row), Row::alone(0), &mut ids, Some(&mut log_probabilities));
         ids.iter().for_each(|&id| found[id as usize] += 1.0);
         for (&id, &log_probability) in ids.iter().zip(&log_probabilities) {
-            let expected = law[id as usize].ln();
+            let expected = distribution[id as usize].ln();
             assert!((f64::from(log_probability) - expected).abs() < 1e-4, "item {id}: {log_probability}, {expected}");
         }
     }
-    assert_drawn_from(&found, law, 1.0);
+    assert_drawn_from(&found, distribution, 1.0);
 }

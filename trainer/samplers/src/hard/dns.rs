@@ -70,15 +70,15 @@ mod tests {
     use super::DnsRule;
 
     #[test]
-    fn ranks_of_distinct_candidates_have_the_worked_law() {
-        let law = [0.4, 0.26666667, 0.16666667, 0.0952381, 0.04761905, 0.01904762, 0.0047619, 0.0, 0.0, 0.0];
-        assert_ranks(&DnsRule, &pool(4, false), &law);
+    fn ranks_of_distinct_candidates_have_the_worked_distribution() {
+        let distribution = [0.4, 0.26666667, 0.16666667, 0.0952381, 0.04761905, 0.01904762, 0.0047619, 0.0, 0.0, 0.0];
+        assert_ranks(&DnsRule, &pool(4, false), &distribution);
     }
 
     #[test]
-    fn ranks_of_independent_candidates_have_the_worked_law() {
-        let law = [0.3439, 0.2465, 0.1695, 0.1105, 0.0671, 0.0369, 0.0175, 0.0065, 0.0015, 0.0001];
-        assert_ranks(&DnsRule, &pool(4, true), &law);
+    fn ranks_of_independent_candidates_have_the_worked_distribution() {
+        let distribution = [0.3439, 0.2465, 0.1695, 0.1105, 0.0671, 0.0369, 0.0175, 0.0065, 0.0015, 0.0001];
+        assert_ranks(&DnsRule, &pool(4, true), &distribution);
     }
 
     #[test]

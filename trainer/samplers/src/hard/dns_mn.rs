@@ -110,9 +110,9 @@ mod tests {
     }
 
     #[test]
-    fn ranks_have_the_worked_law() {
-        let law = [0.2, 0.2, 0.18333333, 0.1547619, 0.11904762, 0.08095238, 0.0452381, 0.01666667, 0.0, 0.0];
-        assert_ranks(&rule(2, true), &pool(4, false), &law);
+    fn ranks_have_the_worked_distribution() {
+        let distribution = [0.2, 0.2, 0.18333333, 0.1547619, 0.11904762, 0.08095238, 0.0452381, 0.01666667, 0.0, 0.0];
+        assert_ranks(&rule(2, true), &pool(4, false), &distribution);
     }
 
     #[test]

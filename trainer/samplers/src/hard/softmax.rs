@@ -42,7 +42,7 @@ pub struct Softmax {
 impl Softmax {
     pub(crate) fn rule(&self) -> SoftmaxRule {
         let negatives = self.negatives.map(|negatives| negatives as usize);
-        SoftmaxRule { sharpness: weights::sharpness(self.temperature), negatives, corrected: self.corrected }
+        SoftmaxRule { inverse_temperature: weights::inverse_temperature(self.temperature), negatives, corrected: self.corrected }
     }
 }
 
@@ -72,7 +72,7 @@ impl SamplerKind for Softmax {
 /// The rule of `softmax`.
 #[derive(Debug)]
 pub(crate) struct SoftmaxRule {
-    sharpness: f32,
+    inverse_temperature: f32,
     negatives: Option<usize>,
     corrected: bool,
 }
@@ -83,11 +83,11 @@ impl Rule for SoftmaxRule {
         let (scores, log_probabilities) = (row.candidates, row.log_probabilities.filter(|_| self.corrected));
         let Some(negatives) = self.negatives else {
             choice.keep_all(scores.len());
-            return weights::weigh(scores, self.sharpness, log_probabilities, &mut choice.weights);
+            return weights::weigh(scores, self.inverse_temperature, log_probabilities, &mut choice.weights);
         };
         let mut exponents = std::mem::take(&mut choice.weights);
         exponents.resize(scores.len(), 0.0);
-        weights::exponents(scores, self.sharpness, log_probabilities, &mut exponents);
+        weights::exponents(scores, self.inverse_temperature, log_probabilities, &mut exponents);
         keep_top(exponents.iter().map(|&exponent| exponent + gumbel(rng)), negatives, choice);
         exponents.clear();
         exponents.resize(choice.places.len(), 1.0);

@@ -99,7 +99,7 @@ impl Rule for SoftmaxVRule {
         if mean < 0.0 {
             let less = if self.variance == Variance::Sample { 1.0 } else { 0.0 };
             let variance = squares(exponents, mean) / (items - less);
-            scale(exponents, -mean, sharpness(self.divergence, variance));
+            scale(exponents, -mean, inverse_temperature(self.divergence, variance));
         }
         if let Some(log_probabilities) = log_probabilities.filter(|_| self.corrected) {
             weights::correct(exponents, log_probabilities);
@@ -125,7 +125,7 @@ impl Rule for SoftmaxVRule {
 }
 
 /// `1 / temperature`, a number that can be calculated with.
-fn sharpness(divergence: f64, variance: f64) -> f32 {
+fn inverse_temperature(divergence: f64, variance: f64) -> f32 {
     (2.0 * divergence / variance).sqrt().clamp(f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX)) as f32
 }
 
@@ -179,11 +179,11 @@ impl lanes::Step for Squares {
     }
 }
 
-/// Divides gaps by the unit, and multiplies them by the sharpness.
+/// Divides gaps by the unit, and multiplies them by the inverse temperature.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
-fn scale(gaps: &mut [f32], unit: f32, sharpness: f32) {
+fn scale(gaps: &mut [f32], unit: f32, inverse_temperature: f32) {
     for gap in gaps {
-        *gap = *gap / unit * sharpness;
+        *gap = *gap / unit * inverse_temperature;
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn pool(negatives: u32, replacement: bool) -> Sampler {
 
 /// Ten items whose scores fall: how often one of the kept, each as likely, has each rank.
 #[track_caller]
-pub(super) fn assert_ranks(rule: &dyn Rule, pool: &Sampler, law: &[f64; 10]) {
+pub(super) fn assert_ranks(rule: &dyn Rule, pool: &Sampler, distribution: &[f64; 10]) {
     let train = Interactions::empty(1);
     let prepared = Prepared::new(pool, &train, 10).unwrap();
     let mut ids = [0; 4];
@@ -61,7 +61,7 @@ pub(super) fn assert_ranks(rule: &dyn Rule, pool: &Sampler, law: &[f64; 10]) {
         let kept = choice.places[stream.below(choice.places.len() as u32) as usize];
         found[ids[kept as usize] as usize] += 1.0;
     }
-    assert_drawn_from(&found, law, 1.0);
+    assert_drawn_from(&found, distribution, 1.0);
 }
 
 /// One of each kind of rule, and of each form of it.

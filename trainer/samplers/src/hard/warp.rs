@@ -141,7 +141,7 @@ mod tests {
         }
         let within = |trials: i32| 1.0 - (1.0 - 20.0 / 999.0f64).powi(trials);
         assert!((within(100) - 0.86765109).abs() < 5e-9);
-        let law = [
+        let distribution = [
             within(1),
             within(5) - within(1),
             within(20) - within(5),
@@ -149,6 +149,6 @@ mod tests {
             within(100) - within(50),
             1.0 - within(100),
         ];
-        assert_drawn_from(&found, &law, 1.0);
+        assert_drawn_from(&found, &distribution, 1.0);
     }
 }

@@ -6,22 +6,22 @@ use multiversion::multiversion;
 use vectors::elementary::exp_of_negative;
 
 /// `1 / temperature`, as large as can be calculated with.
-pub(super) fn sharpness(temperature: f64) -> f32 {
+pub(super) fn inverse_temperature(temperature: f64) -> f32 {
     (1.0 / temperature).min(f64::from(f32::MAX)) as f32
 }
 
-/// `weights = softmax(s * sharpness - log q)`; masked scores weigh 0.
-pub(super) fn weigh(scores: &[f32], sharpness: f32, log_probabilities: Option<&[f32]>, weights: &mut [f32]) {
-    exponents(scores, sharpness, log_probabilities, weights);
+/// `weights = softmax(s * inverse_temperature - log q)`; masked scores weigh 0.
+pub(super) fn weigh(scores: &[f32], inverse_temperature: f32, log_probabilities: Option<&[f32]>, weights: &mut [f32]) {
+    exponents(scores, inverse_temperature, log_probabilities, weights);
     softmax(weights);
 }
 
-/// `(s - max s) * sharpness - log q`; minus infinity for masked scores.
+/// `(s - max s) * inverse_temperature - log q`; minus infinity for masked scores.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
-pub(super) fn exponents(scores: &[f32], sharpness: f32, log_probabilities: Option<&[f32]>, exponents: &mut [f32]) {
+pub(super) fn exponents(scores: &[f32], inverse_temperature: f32, log_probabilities: Option<&[f32]>, exponents: &mut [f32]) {
     let max = lanes::max(scores);
     for (exponent, &score) in exponents.iter_mut().zip(scores) {
-        *exponent = if is_item(score) { (score - max) * sharpness } else { f32::NEG_INFINITY };
+        *exponent = if is_item(score) { (score - max) * inverse_temperature } else { f32::NEG_INFINITY };
     }
     if let Some(log_probabilities) = log_probabilities {
         correct(exponents, log_probabilities);

@@ -1,9 +1,9 @@
-//! What all users' laws share: the law of the items that are not stored for a user.
+//! What all users' distributions share: the distribution of the items that are not stored for a user.
 
 use super::super::{Stream, non_positives::NonPositives, popularity::PopularityProposal, uniform};
 use super::Form;
 
-/// A law over all items, restricted to a user's negatives.
+/// A distribution over all items, restricted to a user's negatives.
 #[derive(Clone, Debug)]
 pub(super) enum Base {
     /// Every item weighs 1.
@@ -13,7 +13,7 @@ pub(super) enum Base {
 }
 
 impl Base {
-    /// Makes the law of the items' train counts.
+    /// Makes the distribution of the items' train counts.
     pub(super) fn new(form: Form, counts: &[u32]) -> Self {
         match form {
             Form::Proportional(settings) => Self::Popularity(PopularityProposal::new(counts, settings.exponent, false)),

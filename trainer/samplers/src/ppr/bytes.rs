@@ -1,12 +1,12 @@
-//! The laws as a safetensors file: preparing them is worth keeping.
+//! The distributions as a safetensors file: preparing them is worth keeping.
 
-use super::{Base, PprPool, PprProposal, laws::Laws, row};
+use super::{Base, PprPool, PprProposal, distributions::Distributions, row};
 use dataset::{Interactions, Location};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// Raised when the same settings and interactions give other laws, or the file another form.
+/// Raised when the same settings and interactions give other distributions, or the file another form.
 const VERSION: u32 = 3;
 
 /// The name of the checksum. It stands among the tensors, as metadata of several entries are written in any order.
@@ -46,10 +46,10 @@ impl PprProposal {
         }
     }
 
-    /// The laws as a file with their [key](PprPool::key).
+    /// The distributions as a file with their [key](PprPool::key).
     pub(super) fn to_bytes(&self, key: &str) -> Vec<u8> {
-        let Laws { offsets, items, starts, shares, own, .. } = &self.laws;
-        let sum = checksum(&self.laws);
+        let Distributions { offsets, items, starts, shares, own, .. } = &self.distributions;
+        let sum = checksum(&self.distributions);
         let views = [
             ("offsets", view(Dtype::U64, offsets)),
             ("items", view(Dtype::U32, items)),
@@ -62,7 +62,7 @@ impl PprProposal {
         safetensors::serialize(views, Some(metadata)).expect("vectors have their own lengths")
     }
 
-    /// The laws of a file.
+    /// The distributions of a file.
     ///
     /// # Errors
     /// Says what of the file is not as the key, the settings and the interactions say.
@@ -73,7 +73,7 @@ impl PprProposal {
             return Err(format!("it holds what was prepared as {found:?}, expected `{key}`"));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
-        let mut laws = Laws {
+        let mut distributions = Distributions {
             offsets: values(&tensors, "offsets", Dtype::U64)?,
             items: values(&tensors, "items", Dtype::U32)?,
             starts: values(&tensors, "starts", Dtype::U32)?,
@@ -82,21 +82,21 @@ impl PprProposal {
             own: values(&tensors, "own", Dtype::F32)?,
             own_offsets: train.offsets().to_vec(),
         };
-        check(&laws, settings, train, items)?;
-        if values::<u8>(&tensors, CHECKSUM, Dtype::U8)? != checksum(&laws) {
+        check(&distributions, settings, train, items)?;
+        if values::<u8>(&tensors, CHECKSUM, Dtype::U8)? != checksum(&distributions) {
             return Err("its values are not those that it was written with".to_owned());
         }
-        laws.guide.reserve_exact(laws.items.len());
-        for stored in laws.offsets.windows(2) {
-            laws.guide.extend(row::guide(&laws.starts[stored[0] as usize..stored[1] as usize]));
+        distributions.guide.reserve_exact(distributions.items.len());
+        for stored in distributions.offsets.windows(2) {
+            distributions.guide.extend(row::guide(&distributions.starts[stored[0] as usize..stored[1] as usize]));
         }
-        Ok(Self { base: Base::new(settings.form, &train.item_counts(items)), laws })
+        Ok(Self { base: Base::new(settings.form, &train.item_counts(items)), distributions })
     }
 }
 
 /// The SHA-256 of all values.
-fn checksum(laws: &Laws) -> [u8; 32] {
-    let Laws { offsets, items, starts, shares, own, .. } = laws;
+fn checksum(distributions: &Distributions) -> [u8; 32] {
+    let Distributions { offsets, items, starts, shares, own, .. } = distributions;
     let mut hash = Sha256::new();
     hash.update(bytemuck::cast_slice(offsets));
     [items, starts, shares].into_iter().for_each(|values| hash.update(bytemuck::cast_slice(values)));
@@ -119,10 +119,10 @@ fn values<T: bytemuck::Pod>(tensors: &SafeTensors, name: &str, dtype: Dtype) -> 
 }
 
 /// Whether the vectors fit each other and the interactions, so that no draw leaves them or draws an item of the user's own.
-fn check(laws: &Laws, settings: &PprPool, train: &Interactions, items: usize) -> Result<(), String> {
-    let Laws { offsets, shares, own, .. } = laws;
-    let stored = laws.items.len();
-    let lengths = [offsets.len(), laws.starts.len(), shares.len(), own.len()];
+fn check(distributions: &Distributions, settings: &PprPool, train: &Interactions, items: usize) -> Result<(), String> {
+    let Distributions { offsets, shares, own, .. } = distributions;
+    let stored = distributions.items.len();
+    let lengths = [offsets.len(), distributions.starts.len(), shares.len(), own.len()];
     if lengths != [train.users() + 1, stored, train.users(), train.len()] {
         return Err(format!("its vectors have lengths {lengths:?} with {stored} items"));
     }
@@ -131,13 +131,13 @@ fn check(laws: &Laws, settings: &PprPool, train: &Interactions, items: usize) ->
     }
     let wrong = (0..train.users()).find(|&user| {
         let row = offsets[user] as usize..offsets[user + 1] as usize;
-        let (ids, starts, own) = (&laws.items[row.clone()], &laws.starts[row], train.row(user));
+        let (ids, starts, own) = (&distributions.items[row.clone()], &distributions.starts[row], train.row(user));
         let ascending = ids.is_sorted_by(|one, other| one < other) && starts.is_sorted() && starts.first().is_none_or(|&first| first == 0);
         let possible = ids.last().is_none_or(|&last| (last as usize) < items) && ids.iter().all(|id| own.binary_search(id).is_err());
         let size = ids.len() <= settings.neighbours as usize && (!ids.is_empty() || shares[user] == 0);
         !(ascending && possible && size)
     });
-    wrong.map_or(Ok(()), |user| Err(format!("the row of user {user} is not a law of its negatives")))
+    wrong.map_or(Ok(()), |user| Err(format!("the row of user {user} is not a distribution of its negatives")))
 }
 
 #[cfg(test)]
@@ -157,7 +157,7 @@ mod tests {
         for settings in [settings(), PprPool { form: temperature, ..settings() }] {
             let proposal = PprProposal::new(&settings, &train, 4);
             let read = PprProposal::from_bytes(&proposal.to_bytes(KEY), KEY, &settings, &train, 4).unwrap();
-            assert_eq!(read.laws, proposal.laws);
+            assert_eq!(read.distributions, proposal.distributions);
             assert_eq!(read.base.mass(NonPositives::new(&[0], 4)), proposal.base.mass(NonPositives::new(&[0], 4)));
         }
     }
@@ -176,22 +176,22 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_no_laws_are_refused() {
+    fn rows_that_are_no_distributions_are_refused() {
         let (train, proposal) = (chain(), PprProposal::new(&settings(), &chain(), 4));
-        let refused = |change: fn(&mut Laws)| {
+        let refused = |change: fn(&mut Distributions)| {
             let mut proposal = proposal.clone();
-            change(&mut proposal.laws);
+            change(&mut proposal.distributions);
             PprProposal::from_bytes(&proposal.to_bytes(KEY), KEY, &settings(), &train, 4).unwrap_err()
         };
-        assert!(refused(|laws| laws.items[1] = 4).contains("user 0"));
-        assert!(refused(|laws| laws.items[0] = 1).contains("user 0"));
-        assert!(refused(|laws| laws.starts[0] = 1).contains("user 0"));
-        assert!(refused(|laws| laws.items.swap(0, 1)).contains("user 0"));
-        assert!(refused(|laws| laws.offsets[0] = 1).contains("rows"));
-        assert!(refused(|laws| laws.offsets[1] = 9).contains("rows"));
-        assert!(refused(|laws| laws.offsets[3] = 1).contains("rows"));
-        assert!(refused(|laws| laws.offsets = vec![0, 0, 4, 6]).contains("user 0"));
-        assert!(refused(|laws| laws.shares.truncate(2)).contains("lengths"));
+        assert!(refused(|distributions| distributions.items[1] = 4).contains("user 0"));
+        assert!(refused(|distributions| distributions.items[0] = 1).contains("user 0"));
+        assert!(refused(|distributions| distributions.starts[0] = 1).contains("user 0"));
+        assert!(refused(|distributions| distributions.items.swap(0, 1)).contains("user 0"));
+        assert!(refused(|distributions| distributions.offsets[0] = 1).contains("rows"));
+        assert!(refused(|distributions| distributions.offsets[1] = 9).contains("rows"));
+        assert!(refused(|distributions| distributions.offsets[3] = 1).contains("rows"));
+        assert!(refused(|distributions| distributions.offsets = vec![0, 0, 4, 6]).contains("user 0"));
+        assert!(refused(|distributions| distributions.shares.truncate(2)).contains("lengths"));
     }
 
     /// Any bit of the file: of its header, or of values that are possible as well.
@@ -203,7 +203,7 @@ mod tests {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             let read = PprProposal::from_bytes(&flipped, KEY, &settings(), &train, 4);
-            assert!(read.is_err() || read.is_ok_and(|read| read.laws == proposal.laws), "bit {bit}");
+            assert!(read.is_err() || read.is_ok_and(|read| read.distributions == proposal.distributions), "bit {bit}");
         }
     }
 

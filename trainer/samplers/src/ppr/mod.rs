@@ -7,13 +7,13 @@
 //! ```
 //! The paper's Eq. 4 is as good as uniform: `pi` is at most 1 and on real data below 0.01 (the largest of a user's negatives is 0.0006 on
 //! Yelp2018 in the middle), so that no item is 1.01 times as likely as another. Its gain over uniform draws must come from something
-//! unsaid. The default is `proportional`, which has no scale to choose: it is the law of the walk itself, given that it ends on a negative.
+//! unsaid. The default is `proportional`, which has no scale to choose: it is the distribution of the walk itself, given that it ends on a negative.
 //!
 //! What is drawn is an approximation of these, and the log-probabilities are those of what is drawn:
 //!
 //! - `pi` comes from a [forward push](push) with an error of at most `accuracy` times the item's users.
 //! - Each user's `neighbours` negatives of the highest `pi` have their own weights. The others share the weight that they have together by
-//!   the [base](Base): by train count to the power `a`, or equally for `temperature` ([`law`]).
+//!   the [base](Base): by train count to the power `a`, or equally for `temperature` ([`distribution`]).
 //!
 //! A user whose walk comes to no negative draws from the base alone. Items that no user has in train are never drawn by `proportional`.
 //! Nothing is refreshed, as the graph does not change. ITEM, Section 3.2, Eq. 4.
@@ -31,18 +31,18 @@ use std::ops::Range;
 
 mod base;
 mod bytes;
+mod distribution;
+mod distributions;
 mod form;
-mod law;
-mod laws;
 mod push;
 mod row;
 #[cfg(test)]
 mod tests;
 
 use base::Base;
+use distribution::{Distribution, Weigher};
+use distributions::Distributions;
 pub use form::{Form, Proportional, Temperature};
-use law::{Law, Weigher};
-use laws::Laws;
 use push::Push;
 
 /// `ppr` in a sweep file.
@@ -157,7 +157,7 @@ impl PprPool {
     /// Most bytes of what is prepared, and of preparing it on so many threads or of its file, whichever is more.
     pub(super) fn most_bytes(&self, [users, items, interactions]: [usize; 3], threads: usize) -> usize {
         let each = items.min(self.neighbours as usize);
-        let kept = laws::most_bytes(users, each, interactions);
+        let kept = distributions::most_bytes(users, each, interactions);
         let graph = interactions * 4 + (users + items) * 16 + items * 8;
         let space = threads * 8 * (users + 2 * items);
         let block = BLOCK.min(users) * each * 16;
@@ -165,48 +165,48 @@ impl PprPool {
     }
 }
 
-/// Users whose laws are made before they are stored, so that no law is stored twice for long.
+/// Users whose distributions are made before they are stored, so that no distribution is stored twice for long.
 const BLOCK: usize = 1024;
 
-/// The laws of all users.
+/// The distributions of all users.
 #[derive(Clone, Debug)]
 pub(super) struct PprProposal {
     base: Base,
-    laws: Laws,
+    distributions: Distributions,
 }
 
 /// Stands for an id that is still to be drawn from the base.
 const OTHER: u32 = u32::MAX;
 
 impl PprProposal {
-    /// Prepares the law of every user; the same bits for any number of threads.
+    /// Prepares the distribution of every user; the same bits for any number of threads.
     pub(super) fn new(settings: &PprPool, train: &Interactions, items: usize) -> Self {
         let users_of = train.transpose(items);
         let degrees = train.item_counts(items);
         let base = Base::new(settings.form, &degrees);
         let push = Push::new(train, &users_of, settings.restart, settings.accuracy);
         let weigher = Weigher { form: settings.form, neighbours: settings.neighbours as usize, base: &base, degrees: &degrees };
-        let mut laws = Laws::new(train.offsets());
+        let mut distributions = Distributions::new(train.offsets());
         for first in (0..train.users()).step_by(BLOCK) {
             let users = first as u32..train.users().min(first + BLOCK) as u32;
-            for law in block(&push, &weigher, train, users) {
-                laws.push(law);
+            for distribution in block(&push, &weigher, train, users) {
+                distributions.push(distribution);
             }
         }
-        laws.shrink();
-        Self { base, laws }
+        distributions.shrink();
+        Self { base, distributions }
     }
 
     /// Bytes of what it holds for each user.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
-        self.laws.bytes()
+        self.distributions.bytes()
     }
 }
 
 impl Proposal for PprProposal {
     fn fill(&self, of: UserItems<'_>, _row: Row<'_>, rng: &mut Stream, ids: &mut [u32]) {
-        let row = self.laws.row(of.user);
+        let row = self.distributions.row(of.user);
         for id in ids.iter_mut() {
             let bits = rng.bits();
             *id = if ((bits >> 32) as u32) < row.share { row.item(bits as u32) } else { OTHER };
@@ -217,7 +217,7 @@ impl Proposal for PprProposal {
 
     fn log_probabilities(&self, of: UserItems<'_>, ids: &[u32], out: &mut [f32]) {
         let (user, non_positives) = (of.user, of.non_positives());
-        let (row, own) = (self.laws.row(user), self.laws.own(user));
+        let (row, own) = (self.distributions.row(user), self.distributions.own(user));
         let rest = (1.0 - row.share()) / self.base.mass(non_positives);
         for (out, &id) in out.iter_mut().zip(ids) {
             *out = match non_positives.positives().binary_search(&id) {
@@ -228,12 +228,12 @@ impl Proposal for PprProposal {
     }
 }
 
-/// The laws of some users, in order.
-fn block(push: &Push, weigher: &Weigher, train: &Interactions, users: Range<u32>) -> Vec<Law> {
+/// The distributions of some users, in order.
+fn block(push: &Push, weigher: &Weigher, train: &Interactions, users: Range<u32>) -> Vec<Distribution> {
     let items = weigher.degrees.len() as u32;
-    let law = |space: &mut push::Space, user: u32| {
+    let distribution = |space: &mut push::Space, user: u32| {
         let estimate = push.run(user, space);
-        weigher.law(NonPositives::new(train.row(user as usize), items), &estimate)
+        weigher.distribution(NonPositives::new(train.row(user as usize), items), &estimate)
     };
-    users.into_par_iter().with_min_len(16).map_init(|| push.space(), law).collect()
+    users.into_par_iter().with_min_len(16).map_init(|| push.space(), distribution).collect()
 }

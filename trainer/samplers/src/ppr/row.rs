@@ -1,4 +1,4 @@
-//! A user's own part of the law, in whole numbers: what is drawn and what is said of it are the same law, bit for bit.
+//! A user's own part of the distribution, in whole numbers: what is drawn and what is said of it are the same distribution, bit for bit.
 //!
 //! ```text
 //! q_j = share * width_j + (1 - share) * base_j

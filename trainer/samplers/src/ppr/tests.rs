@@ -1,4 +1,4 @@
-//! What PageRank's laws promise: the worked numbers, the law as written beside the fast one, draws by it, the same bits anywhere.
+//! What PageRank's distributions promise: the worked numbers, the distribution as written beside the fast one, draws by it, the same bits anywhere.
 
 use super::*;
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ fn probabilities(proposal: &PprProposal, train: &Interactions, items: u32, user:
     (0..items).map(probability).collect()
 }
 
-/// The law as its formula says, from power iteration; `None` where rounding decides which items are stored.
+/// The distribution as its formula says, from power iteration; `None` where rounding decides which items are stored.
 fn written(settings: &PprPool, train: &Interactions, items: u32, user: usize) -> Option<Vec<f64>> {
     let users_of = train.transpose(items as usize);
     let pagerank = &iterated(train, &users_of, user, settings.restart, 600)[1];
@@ -76,14 +76,15 @@ fn written(settings: &PprPool, train: &Interactions, items: u32, user: usize) ->
         return None;
     }
     let mass = cut.iter().map(|&item| weight(item)).sum::<f64>() / cut.iter().map(|&item| base(item)).sum::<f64>();
-    let mut law = vec![0.0; items as usize];
-    cut.iter().for_each(|&item| law[item as usize] = mass * base(item));
-    kept.iter().for_each(|&item| law[item as usize] = if cut.is_empty() { weight(item) } else { weight(item).max(mass * base(item)) });
-    if law.iter().sum::<f64>() == 0.0 {
-        negatives.iter().for_each(|&item| law[item as usize] = base(item));
+    let mut distribution = vec![0.0; items as usize];
+    cut.iter().for_each(|&item| distribution[item as usize] = mass * base(item));
+    kept.iter()
+        .for_each(|&item| distribution[item as usize] = if cut.is_empty() { weight(item) } else { weight(item).max(mass * base(item)) });
+    if distribution.iter().sum::<f64>() == 0.0 {
+        negatives.iter().for_each(|&item| distribution[item as usize] = base(item));
     }
-    let total: f64 = law.iter().sum();
-    Some(law.into_iter().map(|weight| weight / total).collect())
+    let total: f64 = distribution.iter().sum();
+    Some(distribution.into_iter().map(|weight| weight / total).collect())
 }
 
 fn log_probability(proposal: &PprProposal, of: UserItems<'_>, item: u32) -> f32 {
@@ -131,7 +132,7 @@ fn own_items_have_the_probability_of_another_item() {
 }
 
 #[test]
-fn draws_follow_their_law() {
+fn draws_follow_their_distribution() {
     let train = skewed();
     for (form, neighbours) in [
         (proportional(1.0), 1000),
@@ -233,11 +234,11 @@ fn forms() -> impl Strategy<Value = Form> {
 
 proptest! {
     #[test]
-    fn laws_are_as_written(train in graphs(), form in forms(), neighbours in 1u32..14, user in 0u32..9) {
+    fn distributions_are_as_written(train in graphs(), form in forms(), neighbours in 1u32..14, user in 0u32..9) {
         prop_assume!(!train.row(user as usize).is_empty());
         let settings = pool(form, neighbours);
         let expected = written(&settings, &train, 13, user as usize);
-        prop_assume!(expected.as_ref().is_some_and(|law| law.iter().sum::<f64>() > 0.5));
+        prop_assume!(expected.as_ref().is_some_and(|distribution| distribution.iter().sum::<f64>() > 0.5));
         let proposal = PprProposal::new(&settings, &train, 13);
         let found = probabilities(&proposal, &train, 13, user);
         for (found, expected) in found.iter().zip(expected.unwrap()) {

@@ -1,7 +1,7 @@
 //! A training under way: epochs, validation, the best model, and where it stands.
 
+mod resume;
 mod run;
-mod state;
 
 use crate::fit::{
     Device, EpochReport, Finished, Observer, Reached, Resources,

@@ -8,7 +8,7 @@ use crate::fit::{
     },
     step::{
         batches::Batches,
-        callback::{StepCallback, Sync},
+        callback::{StepCallback, SyncToHost},
     },
     train_state::TrainState,
     watch::{Due, Watch},
@@ -94,7 +94,7 @@ impl StepCallback for Run<'_> {
         self.observer.step(self.position.epoch + 1, self.position.so_far.step);
     }
 
-    fn on_step_end(&mut self, state: &mut TrainState<'_>, batches: Option<&mut Batches<'_>>, sync: Sync<'_>) -> Result<()> {
+    fn on_step_end(&mut self, state: &mut TrainState<'_>, batches: Option<&mut Batches<'_>>, sync: SyncToHost<'_>) -> Result<()> {
         self.on_step();
         let Some(due) = self.due(&state.collective)? else { return Ok(()) };
         sync(state, &mut self.position.so_far)?;

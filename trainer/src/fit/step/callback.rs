@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Brings what a device has to the host: parameters, and the losses of the steps.
-pub(crate) type Sync<'a> = &'a mut dyn FnMut(&mut TrainState<'_>, &mut SoFar) -> Result<()>;
+pub(crate) type SyncToHost<'a> = &'a mut dyn FnMut(&mut TrainState<'_>, &mut SoFar) -> Result<()>;
 
 /// Is told of the steps of an epoch, and saves or stops a training between two of them.
 pub(crate) trait StepCallback: Send {
@@ -21,7 +21,7 @@ pub(crate) trait StepCallback: Send {
     ///
     /// # Errors
     /// Those of an interrupt, of a time limit, and of the store.
-    fn on_step_end(&mut self, state: &mut TrainState<'_>, batches: Option<&mut Batches<'_>>, sync: Sync<'_>) -> Result<()>;
+    fn on_step_end(&mut self, state: &mut TrainState<'_>, batches: Option<&mut Batches<'_>>, sync: SyncToHost<'_>) -> Result<()>;
 }
 
 /// Nothing to bring: what the state is made of is on the host.

@@ -245,10 +245,10 @@ impl Game {
             train.row(user).iter().for_each(|&item| scores[item as usize] = f32::NEG_INFINITY);
             let max = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let weight = |&score: &f32| (f64::from(score - max) / temperature).exp();
-            let law = Cumulative::new(scores.iter().map(weight).collect());
-            *log_mass = (f64::from(max) / temperature + law.total().ln()) as f32;
+            let distribution = Cumulative::new(scores.iter().map(weight).collect());
+            *log_mass = (f64::from(max) / temperature + distribution.total().ln()) as f32;
             let mut stream = Stream::new(seed, Purpose::Generator, epoch, 0, user as u32);
-            ids.fill_with(|| law.draw(&mut stream) as u32);
+            ids.fill_with(|| distribution.draw(&mut stream) as u32);
         });
     }
 }

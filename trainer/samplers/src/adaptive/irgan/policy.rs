@@ -33,9 +33,9 @@ fn softmax(scores: &mut [f32]) {
     scores.iter_mut().for_each(|weight| *weight = (f64::from(*weight) * scale) as f32);
 }
 
-/// Items by the mixture of the generator's law with the uniform one on the user's.
-fn draw(law: &[f32], own: &[u32], rng: &mut Stream) -> Vec<u32> {
-    let cumulative = Cumulative::new(law.iter().map(|&probability| f64::from(probability)).collect());
+/// Items by the mixture of the generator's distribution with the uniform one on the user's.
+fn draw(distribution: &[f32], own: &[u32], rng: &mut Stream) -> Vec<u32> {
+    let cumulative = Cumulative::new(distribution.iter().map(|&probability| f64::from(probability)).collect());
     let one = |_| match rng.fraction() < OWN_SHARE {
         true => own[rng.below(own.len() as u32) as usize],
         false => cumulative.draw(rng) as u32,
@@ -43,21 +43,21 @@ fn draw(law: &[f32], own: &[u32], rng: &mut Stream) -> Vec<u32> {
     (0..DRAWS * own.len()).map(one).collect()
 }
 
-/// Rewards of drawn items to their terms of the mean under the generator's law.
-fn correct(law: &[f32], own: &[u32], items: &[u32], rewards: &mut [f32]) {
+/// Rewards of drawn items to their terms of the mean under the generator's distribution.
+fn correct(distribution: &[f32], own: &[u32], items: &[u32], rewards: &mut [f32]) {
     let (share, count) = (OWN_SHARE / own.len() as f64, items.len() as f64);
     for (reward, item) in rewards.iter_mut().zip(items) {
-        let probability = f64::from(law[*item as usize]);
+        let probability = f64::from(distribution[*item as usize]);
         let extra = if own.binary_search(item).is_ok() { share } else { 0.0 };
         *reward = (f64::from(*reward) * probability / ((1.0 - OWN_SHARE) * probability + extra) / count) as f32;
     }
 }
 
-/// The law, in place, to the derivatives of `-sum_k weights_k log G(items_k)` by the scores.
-fn derive(law: &mut [f32], items: &[u32], weights: &[f32]) {
+/// The distribution, in place, to the derivatives of `-sum_k weights_k log G(items_k)` by the scores.
+fn derive(distribution: &mut [f32], items: &[u32], weights: &[f32]) {
     let total: f32 = weights.iter().sum();
-    law.iter_mut().for_each(|probability| *probability *= total);
-    items.iter().zip(weights).for_each(|(&item, weight)| law[item as usize] -= weight);
+    distribution.iter_mut().for_each(|probability| *probability *= total);
+    items.iter().zip(weights).for_each(|(&item, weight)| distribution[item as usize] -= weight);
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ pub(super) mod tests {
     /// Many users of the same scores go, together, where the expectation points.
     #[test]
     fn drawn_derivatives_have_their_expectation() {
-        let scores = [0.0f32, -0.21, 1.44, 0.36].map(|score| score - 0.21); // the law's, but for a constant
+        let scores = [0.0f32, -0.21, 1.44, 0.36].map(|score| score - 0.21); // the distribution's, but for a constant
         let mut expected = scores;
         expected_derivatives(&mut expected);
         let mut mean = [0.0f64; 4];

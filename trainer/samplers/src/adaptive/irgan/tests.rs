@@ -1,4 +1,4 @@
-//! The law of the draws, the generator's gradient, and the schedule.
+//! The distribution of the draws, the generator's gradient, and the schedule.
 
 use super::{
     super::tests::{sampler, vectors},
@@ -79,7 +79,7 @@ fn game(draws: usize, temperature: f64) -> (Game, Vec<f64>) {
     let (user, items) = vectors(7, 5);
     let score = |item: usize| -> f64 { user.row(0).iter().zip(items.row(item)).map(|(&p, &q)| f64::from(p) * f64::from(q)).sum() };
     let weight = |item: usize| if [0, 3].contains(&item) { 0.0 } else { (score(item) / temperature).exp() };
-    let law: Vec<f64> = (0..7).map(|item| weight(item) / (0..7).map(weight).sum::<f64>()).collect();
+    let distribution: Vec<f64> = (0..7).map(|item| weight(item) / (0..7).map(weight).sum::<f64>()).collect();
     for (name, values) in game.state(true) {
         match &name[..] {
             "generator.users" => values.chunks_exact_mut(5).for_each(|row| row.copy_from_slice(user.row(0))),
@@ -87,14 +87,14 @@ fn game(draws: usize, temperature: f64) -> (Game, Vec<f64>) {
             _ => {}
         }
     }
-    (game, law)
+    (game, distribution)
 }
 
-/// Three candidates a row, of the six draws of its user: independent ones, so that all of them together have the law.
+/// Three candidates a row, of the six draws of its user: independent ones, so that all of them together have the distribution.
 #[test]
-fn draws_have_the_exact_law() {
+fn draws_have_the_exact_distribution() {
     for temperature in [0.2, 1.0] {
-        let (mut game, law) = game(3, temperature);
+        let (mut game, distribution) = game(3, temperature);
         game.redraw(&train(), 7, 1);
         let mut found = vec![0.0; 7];
         for user in 0..USERS {
@@ -104,10 +104,10 @@ fn draws_have_the_exact_law() {
             game.log_probabilities(of, &ids, &mut log_probabilities);
             for (&id, &log_probability) in ids.iter().zip(&log_probabilities) {
                 found[id as usize] += 1.0;
-                assert!((f64::from(log_probability) - law[id as usize].ln()).abs() < 1e-5, "item {id}: {log_probability}");
+                assert!((f64::from(log_probability) - distribution[id as usize].ln()).abs() < 1e-5, "item {id}: {log_probability}");
             }
         }
-        assert_drawn_from(&found, &law, 1.0);
+        assert_drawn_from(&found, &distribution, 1.0);
     }
 }
 

@@ -1,4 +1,4 @@
-//! From a user's PageRank to the law that negatives are drawn from.
+//! From a user's PageRank to the distribution that negatives are drawn from.
 //!
 //! ```text
 //! w_j = W(pi_j)                                 for the S negatives of the highest pi
@@ -13,7 +13,7 @@ use super::super::non_positives::{NonPositives, with_test};
 use super::{Base, Form, push::Estimate, row};
 use std::cmp::Ordering;
 
-/// What makes a law of a PageRank.
+/// What makes a distribution of a PageRank.
 pub(super) struct Weigher<'a> {
     pub(super) form: Form,
     /// S
@@ -23,8 +23,8 @@ pub(super) struct Weigher<'a> {
     pub(super) degrees: &'a [u32],
 }
 
-/// The law of one user.
-pub(super) struct Law {
+/// The distribution of one user.
+pub(super) struct Distribution {
     /// Items with more than the base gives them, ascending.
     pub(super) items: Vec<u32>,
     pub(super) starts: Vec<u32>,
@@ -34,7 +34,7 @@ pub(super) struct Law {
 }
 
 impl Weigher<'_> {
-    pub(super) fn law(&self, non_positives: NonPositives, estimate: &Estimate) -> Law {
+    pub(super) fn distribution(&self, non_positives: NonPositives, estimate: &Estimate) -> Distribution {
         let log_background = self.form.log_background(estimate.background);
         let reached = (0..).zip(estimate.items).filter(|(_, pushed)| **pushed > 0.0).map(|(item, _)| item);
         let mut weights: Vec<(u32, f64)> = with_test!(non_positives.test(estimate.items.len()), test => {
@@ -52,7 +52,7 @@ impl Weigher<'_> {
         let corrected: f64 = corrections.iter().map(|(_, weight)| weight).sum();
         let total = corrected + rest * base;
         let log_total = scale + total.ln();
-        Law {
+        Distribution {
             starts: row::starts(&corrections),
             share: row::share(corrected / total),
             items: corrections.into_iter().map(|(item, _)| item).collect(),

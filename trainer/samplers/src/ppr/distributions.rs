@@ -1,7 +1,7 @@
-//! The laws of all users, one after the other.
+//! The distributions of all users, one after the other.
 
 use super::{
-    law::Law,
+    distribution::Distribution,
     row::{self, PprRow},
 };
 
@@ -10,7 +10,7 @@ const STORED: usize = 4 + 4 + 2;
 
 /// What is stored of each user.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Laws {
+pub(super) struct Distributions {
     /// Where each user's items start, `[users + 1]`.
     pub(super) offsets: Vec<u64>,
     pub(super) items: Vec<u32>,
@@ -24,20 +24,20 @@ pub(super) struct Laws {
     pub(super) own_offsets: Vec<usize>,
 }
 
-impl Laws {
-    /// Makes the laws of no user yet.
+impl Distributions {
+    /// Makes the distributions of no user yet.
     pub(super) fn new(own_offsets: &[usize]) -> Self {
         Self { offsets: vec![0], own_offsets: own_offsets.to_vec(), ..Self::default() }
     }
 
     /// Adds the next user.
-    pub(super) fn push(&mut self, law: Law) {
-        self.items.extend(law.items);
-        self.guide.extend(row::guide(&law.starts));
-        self.starts.extend(law.starts);
+    pub(super) fn push(&mut self, distribution: Distribution) {
+        self.items.extend(distribution.items);
+        self.guide.extend(row::guide(&distribution.starts));
+        self.starts.extend(distribution.starts);
         self.offsets.push(self.items.len() as u64);
-        self.shares.push(law.share);
-        self.own.extend(law.own);
+        self.shares.push(distribution.share);
+        self.own.extend(distribution.own);
     }
 
     /// Gives back what was reserved for more.
@@ -72,7 +72,7 @@ impl Laws {
     }
 }
 
-/// Most bytes of the laws of so many users, with so many items for each, and so many interactions.
+/// Most bytes of the distributions of so many users, with so many items for each, and so many interactions.
 pub(super) fn most_bytes(users: usize, each: usize, interactions: usize) -> usize {
     users * each * STORED + interactions * 4 + per_user(users)
 }
