@@ -42,6 +42,20 @@ impl<F: Forward> Forward for &F {
     }
 }
 
+impl Forward for Box<dyn Forward> {
+    fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
+        (**self).forward(parameters, step)
+    }
+
+    fn layers(&self, tables: &[Tensor]) -> candle_core::Result<Vec<[Tensor; 2]>> {
+        (**self).layers(tables)
+    }
+
+    fn reached(&self, step: &TrainStep) -> [Option<Vec<u32>>; 2] {
+        (**self).reached(step)
+    }
+}
+
 /// What a forward pass makes.
 pub struct Encoded {
     /// `[users, dim]`, or `[B, dim]` of a step of a model of sequences.

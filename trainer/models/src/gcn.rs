@@ -10,8 +10,8 @@
 
 use super::{
     BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, UserTable,
-    autograd::{Autograd, Encoded, Forward},
-    encoder::{Encoder, TrainStep},
+    autograd::{Encoded, Forward},
+    encoder::TrainStep,
     kind::Learned,
     stack::{Shape, Stack, tenth, yes},
 };
@@ -88,10 +88,8 @@ impl Learned for Gcn {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
-        let parameters = self.stack().start(dataset, seed, &self.shapes());
-        let sizes = [dataset.users(), dataset.items(), self.stack().width()];
-        (parameters, Box::new(Autograd::new(GcnLayers::new(self, dataset, seed), sizes)))
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
+        self.stack().start(dataset, seed, &self.shapes())
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
@@ -202,7 +200,7 @@ mod tests {
     #[test]
     fn without_a_table_users_are_what_comes_from_items() {
         let settings: Gcn = serde_json::from_str(r#"{"dim": 2, "layers": 2, "dropout": 0, "user_table": "none"}"#).unwrap();
-        let (started, _) = settings.start(&dataset(), 1);
+        let started = settings.parameters(&dataset(), 1);
         let [users, items] = started.tables();
         assert!(users.values.iter().all(|&value| value == 0.0) && items.values.iter().any(|&value| value != 0.0));
         let variables: Vec<candle_core::Var> = parameters().iter().map(|tensor| candle_core::Var::from_tensor(tensor).unwrap()).collect();

@@ -10,8 +10,8 @@
 
 use super::{
     BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, UserTable,
-    autograd::{Autograd, Encoded, Forward},
-    encoder::{Encoder, TrainStep},
+    autograd::{Encoded, Forward},
+    encoder::TrainStep,
     kind::Learned,
     stack::{Shape, Stack, tenth, yes},
 };
@@ -95,10 +95,8 @@ impl Learned for Gin {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
-        let parameters = self.stack().start(dataset, seed, &self.shapes());
-        let sizes = [dataset.users(), dataset.items(), self.stack().width()];
-        (parameters, Box::new(Autograd::new(GinLayers::new(self, dataset, seed), sizes)))
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
+        self.stack().start(dataset, seed, &self.shapes())
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {

@@ -115,7 +115,7 @@ impl Learned for Gru4Rec {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let tables = self.init.tables(0, dataset.items(), self.dim as usize, seed);
         let weights = self.weights().into_iter().zip(2..).map(|((name, shape), which)| {
             let [rows, dim] = shape;
@@ -129,8 +129,11 @@ impl Learned for Gru4Rec {
             }
             (name, values)
         });
-        let parameters = Parameters::new(tables, weights.collect());
-        (parameters, Box::new(Sequences::new(self.clone(), dataset, [self.dim, self.max_length], seed)))
+        Parameters::new(tables, weights.collect())
+    }
+
+    fn encoder(&self, dataset: &Dataset, seed: u64) -> Box<dyn Encoder> {
+        Box::new(Sequences::new(self.clone(), dataset, [self.dim, self.max_length], seed))
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {

@@ -1,6 +1,6 @@
 //! What a model is to the rest of the system. Each model says it in its own file.
 
-use super::{Epochs, Facts, FoldIn, Forward, Sizes, Stored, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
+use super::{Epochs, Facts, FoldIn, Forward, Sizes, Stored, autograd::Autograd, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
 use crate::Result;
 use crate::{parameters::Parameters, pretrained::Contents};
 use dataset::{Dataset, Files, quote};
@@ -124,10 +124,19 @@ pub trait Learned: BackboneKind {
     /// Numbers of a row of its tables; vectors may have more.
     fn dim(&self) -> u32;
 
-    /// Parameters as they are at first, and what makes vectors of them.
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>);
+    /// Parameters as they are at first.
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters;
 
-    /// The same in candle's operations, for any device.
+    /// What makes vectors of parameters, and gradients of parameters of the vectors' on a CPU. Left out, it is [`formula`](Self::formula).
+    ///
+    /// # Panics
+    /// Where it is left out by a model that is not stored as vectors.
+    fn encoder(&self, dataset: &Dataset, seed: u64) -> Box<dyn Encoder> {
+        let dim = self.stored().dim().expect("a forward pass makes vectors") as usize;
+        Box::new(Autograd::new(self.formula(dataset, seed), [dataset.users(), dataset.items(), dim]))
+    }
+
+    /// The vectors in candle's operations, for any device.
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward>;
 
     /// Bytes that it needs beside its tables, their moments and the gradients of its vectors.

@@ -120,9 +120,13 @@ impl Learned for LightGcn {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let tables = self.user_table.of(self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed));
-        (Parameters::new(tables, Vec::new()), Box::new(Propagation::new(self, dataset)))
+        Parameters::new(tables, Vec::new())
+    }
+
+    fn encoder(&self, dataset: &Dataset, _seed: u64) -> Box<dyn Encoder> {
+        Box::new(Propagation::new(self, dataset))
     }
 
     fn formula(&self, dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {

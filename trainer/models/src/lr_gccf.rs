@@ -10,8 +10,8 @@
 
 use super::{
     BackboneKind, Facts, FoldIn, Init, Normal, Sizes, Stored,
-    autograd::{Autograd, Encoded, Forward},
-    encoder::{Encoder, TrainStep},
+    autograd::{Encoded, Forward},
+    encoder::TrainStep,
     kind::Learned,
     limits::{check_layers, check_tables},
     operations::{apart, together},
@@ -78,10 +78,9 @@ impl Learned for LrGccf {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let (users, items) = (dataset.users(), dataset.items());
-        let parameters = Parameters::new(self.init.tables(users, items, self.dim as usize, seed), Vec::new());
-        (parameters, Box::new(Autograd::new(LrGccfLayers::new(self, dataset), [users, items, self.width() as usize])))
+        Parameters::new(self.init.tables(users, items, self.dim as usize, seed), Vec::new())
     }
 
     fn formula(&self, dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {

@@ -55,9 +55,13 @@ impl Learned for Mf {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
-        (Parameters::new(tables, Vec::new()), Box::new(Identity))
+        Parameters::new(tables, Vec::new())
+    }
+
+    fn encoder(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Encoder> {
+        Box::new(Identity)
     }
 
     fn formula(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {

@@ -92,7 +92,7 @@ impl Learned for Ncf {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
         let weights = WEIGHTS.into_iter().zip(self.shapes()).zip(2..).map(|((name, shape), which)| {
             let [rows, dim] = shape;
@@ -104,7 +104,11 @@ impl Learned for Ncf {
             };
             (name.to_owned(), values)
         });
-        (Parameters::new(tables, weights.collect()), Box::new(Identity))
+        Parameters::new(tables, weights.collect())
+    }
+
+    fn encoder(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Encoder> {
+        Box::new(Identity)
     }
 
     fn formula(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
@@ -234,7 +238,7 @@ mod tests {
     fn the_scorer_scores_as_the_network_does() {
         for form in FORMS {
             let settings = Ncf { init: Init::XavierNormal(XavierNormal {}), ..settings(form) };
-            let (mut parameters, _) = settings.start(&dataset(), 3);
+            let mut parameters = settings.parameters(&dataset(), 3);
             for weights in parameters.weights.iter_mut().filter(|weights| weights.name == "layer.bias") {
                 weights.values.values.iter_mut().zip(1..).for_each(|(value, number)| *value = 0.1 * number as f32);
             }
@@ -254,7 +258,7 @@ mod tests {
     /// W is [64, 128]: the variance of either part is 2 / (64 + 128), of 4,096 numbers with a standard error of 0.0002.
     #[test]
     fn both_parts_of_the_layer_start_as_one_matrix() {
-        let (parameters, _) = Ncf { dim: 64, ..settings(NcfForm::Ncf) }.start(&dataset(), 1);
+        let parameters = Ncf { dim: 64, ..settings(NcfForm::Ncf) }.parameters(&dataset(), 1);
         for part in ["layer.users", "layer.items"] {
             let values = &parameters.weights_of(part).values;
             let variance = values.iter().map(|value| value * value).sum::<f32>() / values.len() as f32;

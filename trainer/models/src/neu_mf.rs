@@ -153,7 +153,7 @@ impl Learned for NeuMf {
         if self.form == Form::NeuMf { 2 * self.dim } else { self.dim }
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let tables: Tables = self.init.tables(dataset.users(), dataset.items(), Learned::dim(self) as usize, seed);
         let weights = self.weights().into_iter().zip(2..).map(|((name, shape), which)| {
             let [rows, dim] = shape;
@@ -163,7 +163,11 @@ impl Learned for NeuMf {
             };
             (name, values)
         });
-        (Parameters::new(tables, weights.collect()), Box::new(Identity))
+        Parameters::new(tables, weights.collect())
+    }
+
+    fn encoder(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Encoder> {
+        Box::new(Identity)
     }
 
     fn formula(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
@@ -303,7 +307,7 @@ mod tests {
     #[test]
     fn both_parts_of_the_first_layer_start_as_one_matrix() {
         let settings: NeuMf = serde_json::from_str(r#"{"dim": 64, "hidden": [32]}"#).unwrap();
-        let (parameters, _) = Learned::start(&settings, &super::super::testing::dataset(), 1);
+        let parameters = Learned::parameters(&settings, &super::super::testing::dataset(), 1);
         for part in ["layer1.users", "layer1.items"] {
             let values = &parameters.weights_of(part).values;
             let variance = values.iter().map(|value| value * value).sum::<f32>() / values.len() as f32;
@@ -336,7 +340,7 @@ mod tests {
     #[test]
     fn blocks_of_pairs_add_up() {
         let settings = NeuMf { dropout: 0.3, ..settings(Form::NeuMf, &[3, 2]) };
-        let (parameters, _) = Learned::start(&settings, &dataset(), 3);
+        let parameters = Learned::parameters(&settings, &dataset(), 3);
         let network = Learned::network(&settings, 3).unwrap();
         let [users, items] = [7, 3].map(|factor| (0..1100u32).map(|at| (at * factor + at / 50) % 5).collect::<Vec<u32>>());
         let step = TrainStep { wanted: Wanted::default(), ..STEP };
@@ -375,7 +379,7 @@ mod tests {
     fn the_scorer_scores_as_the_network_does() {
         for (form, hidden) in FORMS {
             let settings = NeuMf { init: Init::XavierNormal(XavierNormal {}), ..settings(form, hidden) };
-            let (mut parameters, _) = settings.start(&dataset(), 3);
+            let mut parameters = Learned::parameters(&settings, &dataset(), 3);
             for weights in parameters.weights.iter_mut().filter(|weights| weights.name.ends_with("bias")) {
                 weights.values.values.iter_mut().zip(1..).for_each(|(value, number)| *value = 0.1 * number as f32);
             }

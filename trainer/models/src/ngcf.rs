@@ -10,8 +10,8 @@
 
 use super::{
     BackboneKind, Facts, FoldIn, Init, Sizes, Stored, XavierNormal,
-    autograd::{Autograd, Encoded, Forward},
-    encoder::{Encoder, TrainStep},
+    autograd::{Encoded, Forward},
+    encoder::TrainStep,
     kind::Learned,
     limits::{check_layers, check_tables},
     noise::{Keyed, dropout},
@@ -104,7 +104,7 @@ impl Learned for Ngcf {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let (users, items, dim) = (dataset.users(), dataset.items(), self.dim as usize);
         let tables = self.init.tables(users, items, dim, seed);
         let xavier = Init::XavierNormal(XavierNormal {});
@@ -114,8 +114,7 @@ impl Learned for Ngcf {
             let bias = |name: &str| (format!("layer{}.{name}", layer + 1), Matrix { rows: 1, dim, values: vec![0.0; dim] });
             [weight("sum", 0), bias("sum_bias"), weight("product", 1), bias("product_bias")]
         });
-        let parameters = Parameters::new(tables, weights.collect());
-        (parameters, Box::new(Autograd::new(NgcfLayers::new(self, dataset, seed), [users, items, dim * (1 + self.layers as usize)])))
+        Parameters::new(tables, weights.collect())
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {

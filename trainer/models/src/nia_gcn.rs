@@ -11,8 +11,8 @@
 
 use super::{
     BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, UserTable,
-    autograd::{Autograd, Encoded, Forward},
-    encoder::{Encoder, TrainStep},
+    autograd::{Encoded, Forward},
+    encoder::TrainStep,
     kind::Learned,
     operations::{apart, together},
     stack::{Shape, Stack},
@@ -85,10 +85,8 @@ impl Learned for NiaGcn {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
-        let parameters = self.stack().start(dataset, seed, &self.shapes());
-        let sizes = [dataset.users(), dataset.items(), self.stack().width()];
-        (parameters, Box::new(Autograd::new(Depths::new(dataset), sizes)))
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
+        self.stack().start(dataset, seed, &self.shapes())
     }
 
     fn formula(&self, dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {

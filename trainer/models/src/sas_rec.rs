@@ -169,7 +169,7 @@ impl Learned for SasRec {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let tables = self.init.tables(0, dataset.items(), self.dim as usize, seed);
         let weights = self.weights().into_iter().zip(2..).map(|((name, [rows, dim]), which)| {
             let constant = |value: f32| Matrix { rows, dim, values: vec![value; rows * dim] };
@@ -180,8 +180,11 @@ impl Learned for SasRec {
             };
             (name, values)
         });
-        let parameters = Parameters::new(tables, weights.collect());
-        (parameters, Box::new(Sequences::new(self.clone(), dataset, [self.dim, self.max_length], seed)))
+        Parameters::new(tables, weights.collect())
+    }
+
+    fn encoder(&self, dataset: &Dataset, seed: u64) -> Box<dyn Encoder> {
+        Box::new(Sequences::new(self.clone(), dataset, [self.dim, self.max_length], seed))
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {

@@ -114,9 +114,13 @@ impl Learned for Sgl {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
-        (Parameters::new(tables, Vec::new()), Box::new(DroppedViews::new(self, dataset, seed)))
+        Parameters::new(tables, Vec::new())
+    }
+
+    fn encoder(&self, dataset: &Dataset, seed: u64) -> Box<dyn Encoder> {
+        Box::new(DroppedViews::new(self, dataset, seed))
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {

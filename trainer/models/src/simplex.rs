@@ -9,8 +9,8 @@
 
 use super::{
     BackboneKind, Facts, FoldIn, Init, Sizes, Stored, XavierNormal,
-    autograd::{Autograd, Encoded, Forward},
-    encoder::{Encoder, TrainStep},
+    autograd::{Encoded, Forward},
+    encoder::TrainStep,
     kind::Learned,
     limits::check_tables,
     noise::{Keyed, dropout},
@@ -79,11 +79,10 @@ impl Learned for Simplex {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let (users, items, dim) = (dataset.users(), dataset.items(), self.dim as usize);
         let matrix = Init::XavierNormal(XavierNormal {}).matrix([dim, dim], seed, 2);
-        let parameters = Parameters::new(self.init.tables(users, items, dim, seed), vec![("history".to_owned(), matrix)]);
-        (parameters, Box::new(Autograd::new(Histories::new(self, dataset, seed), [users, items, dim])))
+        Parameters::new(self.init.tables(users, items, dim, seed), vec![("history".to_owned(), matrix)])
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {

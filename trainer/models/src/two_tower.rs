@@ -94,7 +94,7 @@ impl Learned for TwoTower {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let (users, items, dim) = (dataset.users(), dataset.items(), self.dim as usize);
         let weights = self.weights().into_iter().zip(2..).map(|((name, shape), which)| {
             let [rows, dim] = shape;
@@ -104,8 +104,11 @@ impl Learned for TwoTower {
             };
             (name, values)
         });
-        let parameters = Parameters::new(self.init.tables(users, items, dim, seed), weights.collect());
-        (parameters, Box::new(Towers::new([users, items, dim], self.of_tower())))
+        Parameters::new(self.init.tables(users, items, dim, seed), weights.collect())
+    }
+
+    fn encoder(&self, dataset: &Dataset, _seed: u64) -> Box<dyn Encoder> {
+        Box::new(Towers::new([dataset.users(), dataset.items(), self.dim as usize], self.of_tower()))
     }
 
     fn formula(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
@@ -305,7 +308,7 @@ mod tests {
     #[test]
     fn a_step_makes_the_rows_that_are_wanted() {
         let settings: TwoTower = serde_json::from_str(r#"{"dim": 2, "hidden": [3, 2]}"#).unwrap();
-        let (parameters, mut encoder) = Learned::start(&settings, &dataset(), 3);
+        let (parameters, mut encoder) = (settings.parameters(&dataset(), 3), settings.encoder(&dataset(), 3));
         let mut expected = Autograd::new(TwoTowerFormula { weights: 6 }, [5, 5, 2]);
         let wanted = Wanted { users: Some(&[3, 1]), items: Some(&[0, 4, 2]) };
         encoder.encode_step(&parameters, &TrainStep { wanted, ..STEP }).unwrap();

@@ -14,9 +14,9 @@ mod correlation;
 
 use super::{
     BackboneKind, Facts, FoldIn, Init, Sizes, Stored,
-    autograd::{Autograd, Encoded, Forward},
+    autograd::{Encoded, Forward},
     contrast::at_least_zero,
-    encoder::{Encoder, TrainStep},
+    encoder::TrainStep,
     kind::Learned,
     limits::{check_layers, check_tables},
     operations::{apart, mean, sum, together, unit_rows},
@@ -116,10 +116,9 @@ impl Learned for Dgcf {
         self.dim
     }
 
-    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let (users, items, dim) = (dataset.users(), dataset.items(), self.dim as usize);
-        let parameters = Parameters::new(self.init.tables(users, items, dim, seed), Vec::new());
-        (parameters, Box::new(Autograd::new(Routing::new(self, dataset, seed), [users, items, dim])))
+        Parameters::new(self.init.tables(users, items, dim, seed), Vec::new())
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {

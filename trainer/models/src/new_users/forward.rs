@@ -103,7 +103,7 @@ mod tests {
     /// Parameters by the shapes of a model's own: tables of `sin(1 + 0.7 n)` for number n, the users' before the items'; weights, numbered from 0, of `cos(s + 0.9 n)` for number n
     /// of the matrix s, and biases of `0.1 cos(s + n)`.
     fn parameters(model: &dyn Learned, dataset: &Dataset) -> Vec<(String, Matrix)> {
-        let (parameters, _) = model.start(dataset, 1);
+        let parameters = model.parameters(dataset, 1);
         let of_users = parameters.users.values.values.len();
         let filled = |which: usize, name: &str, matrix: &Matrix| {
             let value = |at: usize| match which {
@@ -228,7 +228,8 @@ mod tests {
             json!({"gru4rec": {"dim": 4, "hidden": 6, "max_length": 5}}),
         ] {
             let backbone: Backbone = serde_json::from_value(model).unwrap();
-            let (own, mut encoder) = backbone.learned().unwrap().start(&dataset, 3);
+            let model = backbone.learned().unwrap();
+            let (own, mut encoder) = (model.parameters(&dataset, 3), model.encoder(&dataset, 3));
             encoder.encode(&own).unwrap();
             let (expected, items) = (encoder.vectors(&own)[0].clone(), own.items.values.clone());
             let scorer = || Scorer::Factors(Factors { users: expected.clone(), items: items.clone(), similarity: Similarity::Dot });

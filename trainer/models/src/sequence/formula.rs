@@ -103,7 +103,7 @@ mod tests {
         ] {
             let backbone: Backbone = serde_json::from_str(model).unwrap();
             let (model, dataset) = (backbone.learned().unwrap(), ordered());
-            let (parameters, mut encoder) = model.start(&dataset, 3);
+            let (parameters, mut encoder) = (model.parameters(&dataset, 3), model.encoder(&dataset, 3));
             let formula = model.formula(&dataset, 3);
             encoder.encode(&parameters).unwrap();
             assert_close(&formula.forward(&tensors(&parameters), None).unwrap().users, &encoder.vectors(&parameters)[0].values);

@@ -53,7 +53,7 @@ impl<'a> Learner<'a> {
         let model =
             trial.backbone.learned().ok_or_else(|| Error::impossible("this backbone fits without a loss, a sampler and an optimizer"))?;
         let targets = model.targets(dataset)?;
-        let (mut parameters, encoder) = model.start(dataset, learning.seed);
+        let (mut parameters, encoder) = (model.parameters(dataset, learning.seed), model.encoder(dataset, learning.seed));
         let kind = StepKind::new(&trial.backbone, learning, [dataset.users(), dataset.items(), dataset.train.len()]);
         let moves_all_rows = collective.ranks() > 1 && resources.device == Device::Cpu || path::by_candle(trial, resources);
         let kind = if moves_all_rows { kind.with_all_rows() } else { kind };
