@@ -127,7 +127,7 @@ pub trait Learned: BackboneKind {
     /// Parameters as they are at first.
     fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters;
 
-    /// What makes vectors of parameters, and gradients of parameters of the vectors' on a CPU. Left out, it is [`formula`](Self::formula).
+    /// What makes vectors of parameters on a CPU, and gradients by the parameters of those by the vectors. Left out, it is [`formula`](Self::formula).
     ///
     /// # Panics
     /// Where it is left out by a model that is not stored as vectors.
