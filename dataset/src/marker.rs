@@ -41,7 +41,7 @@ pub fn covered(text: &[u8]) -> Result<String, String> {
 /// Reads a marker. `remedy` says what to do where it is damaged.
 ///
 /// # Errors
-/// [`Error::NotFound`], [`Error::Store`], or [`Error::Damaged`] where it does not hold what [`text`] wrote.
+/// [`Error::NotFound`](crate::Error::NotFound), [`Error::Store`](crate::Error::Store), or [`Error::Damaged`](crate::Error::Damaged) where it does not hold what [`text`] wrote.
 pub fn read<T: DeserializeOwned>(at: &Location, remedy: &str) -> Result<T> {
     let parsed = |text: Bytes| serde_json::from_str(&covered(&text)?).map_err(|error| error.to_string());
     checked(at, || at.read(), parsed, remedy)

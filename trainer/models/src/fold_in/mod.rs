@@ -24,7 +24,7 @@ pub enum FoldIn {
     /// A user's vector comes out of the model's own forward pass, over a dataset in which the user has a history to fold in, and from zeros where its own users have parameters; how
     /// that is, in words.
     Forward(&'static str),
-    /// As [`Forward`](Self::Forward), over a graph that the users come to by [`NewNodes`].
+    /// As [`Forward`](Self::Forward), over a graph that the users come to by [`NewNodes`](crate::NewNodes).
     Attached,
     /// Users of the model who are near by the history stand in for the user.
     Neighbours(Box<dyn NearestUsers>),
@@ -39,7 +39,7 @@ pub trait HistoryEncoder {
     /// A vector for each history, `[histories, dim]`.
     ///
     /// # Errors
-    /// [`Error::Impossible`] for parameters that are not the model's.
+    /// [`Error::Impossible`](crate::Error::Impossible) for parameters that are not the model's.
     fn encode(&self, parameters: &NamedMatrices<'_>, histories: &Interactions) -> Result<Matrix>;
 }
 
