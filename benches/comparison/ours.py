@@ -78,11 +78,12 @@ def ratings(csv):
 class Sweep:
     """One method on one dataset, with a storage of its own under the work folder."""
 
-    def __init__(self, work, name, dataset, block, batch, epochs):
+    def __init__(self, work, name, dataset, block, batch, epochs, **training):
         self.storage, self.dataset = work / name, dataset
         self.file = work / f"{name}.json"
-        training = {"epochs": epochs, "batch_size": batch, "evaluate_every": epochs, "select_by": "ndcg@20"}
-        sweep = {"name": name, "storage": str(self.storage), "datasets": [dataset], "grid": [block], "training": training}
+        training = {"epochs": epochs, "batch_size": batch, "evaluate_every": epochs, "select_by": "ndcg@20", **training}
+        evaluation = {"metrics": ["ndcg"], "cutoffs": [20]}
+        sweep = {"name": name, "storage": str(self.storage), "datasets": [dataset], "grid": [block], "training": training, "evaluation": evaluation}
         work.mkdir(parents=True, exist_ok=True)
         # YAML holds JSON.
         self.file.write_text(json.dumps(sweep, indent=1))
@@ -110,8 +111,28 @@ class Sweep:
     def folder(self):
         return next(self.make().storage.glob("datasets/*/manifest.json")).parent
 
-    def train(self, python, threads=2):
-        """The best epoch's seconds, and the digest of the stored model."""
+    def train(self, python, threads=2, quality=False):
+        """The best epoch's seconds, or those of a fit without epochs, and the digest of the stored model; `quality` adds NDCG@20 on test."""
+        ran, trial, ended = self.trained(threads)
+        at = [0.0, *(point["seconds"] for point in self.curve(python, trial, ended))]
+        seconds = [after - before for before, after in zip(at, at[1:])] or [ended["detail"]["seconds"]]
+        # In pieces: what this process holds at its peak, the next one is charged with.
+        with (trial / ended["checkpoint"] / "scorer.safetensors").open("rb") as model:
+            digest = hashlib.file_digest(model, "sha256").hexdigest()
+        detail = sizes(self.manifest()) | {"epochs": [round(each, 3) for each in seconds]}
+        if quality:
+            detail["test"] = {"ndcg@20": self.evaluate(python)}
+        return ran | {"seconds": min(seconds), "digest": digest, "detail": detail}
+
+    def converge(self, python, threads=2):
+        """The seconds until the epoch that is best on validation."""
+        ran, trial, ended = self.trained(threads)
+        [best] = [point for point in self.curve(python, trial, ended) if point["epoch"] == ended["detail"]["best_epoch"]]
+        detail = {"best_epoch": best["epoch"], "epochs": ended["detail"]["epochs"], "validation": ended["detail"]["validation"]}
+        return ran | {"seconds": best["seconds"], "detail": detail}
+
+    def trained(self, threads):
+        """A training from nothing: its process, the folder of its trial, and how that ended."""
         self.make()
         shutil.rmtree(self.storage / "trials", ignore_errors=True)
         ran = machine.run(self.command("train", threads))
@@ -119,14 +140,24 @@ class Sweep:
         ended = json.loads((trial / "done.json").read_text())
         if ended["status"] != "done":
             raise RuntimeError(f"{self.file}: {ended['detail']}")
-        read = "import pyarrow.parquet as p, sys; print(p.read_table(sys.argv[1])['seconds'].to_pylist())"
-        curve = subprocess.run([python, "-c", read, str(trial / ended["curve"])], stdout=subprocess.PIPE, text=True, check=True)
-        at = [0.0, *json.loads(curve.stdout)]
-        seconds = [after - before for before, after in zip(at, at[1:])]
-        # In pieces: what this process holds at its peak, the next one is charged with.
-        with (trial / ended["checkpoint"] / "scorer.safetensors").open("rb") as model:
-            digest = hashlib.file_digest(model, "sha256").hexdigest()
-        return ran | {"seconds": min(seconds), "digest": digest, "detail": sizes(self.manifest()) | {"epochs": [round(each, 3) for each in seconds]}}
+        return ran, trial, ended
+
+    def curve(self, python, trial, ended):
+        """The points of a training's curve."""
+        return table(python, trial / ended["curve"], ["epoch", "seconds"])
+
+    def evaluate(self, python):
+        """NDCG@20 of the trained model on test."""
+        machine.run(self.command("run", 2))
+        [row] = table(python, self.storage / "sweeps" / self.file.stem / "metrics.parquet", ["value"])
+        return row["value"]
+
+
+def table(python, file, columns):
+    """The rows of a Parquet file, read by an interpreter that can."""
+    read = "import json, sys, pyarrow.parquet as p; print(json.dumps(p.read_table(sys.argv[1], columns=sys.argv[2:]).to_pylist()))"
+    out = subprocess.run([python, "-c", read, str(file), *columns], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return json.loads(out)
 
 
 def sizes(manifest):

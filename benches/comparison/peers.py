@@ -29,9 +29,10 @@ class Peers:
         self.folder, self.python, self.data = folder, python, data
 
     def run(self, script, *arguments, tuned=False):
-        """One script; its JSON lines."""
+        """One script, of the peers' folder or by its whole path; its JSON lines."""
         command = [self.python, str(self.folder / script), *map(str, arguments)]
-        ran = machine.run(command, THREADS | (TUNED if tuned else {}), cwd=self.folder)
+        found = {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        ran = machine.run(command, THREADS | found | (TUNED if tuned else {}), cwd=self.folder)
         said = machine.last_json(ran["out"])
         return ran | {"seconds": said["seconds"], "peak_mb": said["peak_rss_mb"], "detail": said["detail"] | {"peer": said["peer"]}}
 

@@ -1,17 +1,20 @@
 """Models in plain PyTorch, as one writes them down from their papers: the seconds of an epoch and NDCG@20 on the test part.
 
-    python torch_models.py DATA MODEL EPOCHS SEED [RATE]      # a JSON line
+    python torch_models.py DATA MODEL EPOCHS SEED [RATE]             # a JSON line
+    python torch_models.py DATA MODEL EPOCHS SEED RATE BATCH COUNT   # the time alone, of COUNT batches of BATCH pairs after a first one
 
 MODEL is JSON as in a sweep file. BPR with one negative, uniform over what the user does not know, batches of 1,024 pairs, Adam at RATE or 0.001.
 Models of sequences: cross-entropy (`cce`), or BPR where MODEL has `loss: bpr`, with 100 such negatives, batches of 2,048 targets; their
 DATA is a prepared folder whose tables have `position`. Ranks are those of all items but the user's train and validation items, over the
-users who have test items.
+users who have test items. With COUNT, seconds are those of an epoch by the time of so many batches, and nothing is ranked.
 """
 
+import functools
 import gzip
 import itertools
 import json
 import math
+import resource
 import sys
 import time
 from pathlib import Path
@@ -31,6 +34,22 @@ def csr(rows, columns, weights, size):
     return torch.sparse_coo_tensor(torch.stack([rows, columns]), weights, size).coalesce().to_sparse_csr()
 
 
+class SymmetricProduct(torch.autograd.Function):
+    """A x for a symmetric A, by which gradients go back as they come."""
+
+    @staticmethod
+    def forward(context, graph, nodes):
+        context.graph = graph
+        return graph @ nodes
+
+    @staticmethod
+    def backward(context, gradients):
+        return None, context.graph @ gradients
+
+
+propagate = SymmetricProduct.apply
+
+
 class Data:
     """Train and test pairs that come split."""
 
@@ -42,7 +61,24 @@ class Data:
         self.users, self.items = len(of_users), len(of_items)
         pairs = torch.from_numpy(np.stack([users, items], 1))
         self.train, self.test = pairs[: len(train)], pairs[len(train) :]
-        self.known = self.masked = self.table(self.train)
+
+    @functools.cached_property
+    def known(self):
+        return self.table(self.train)
+
+    @functools.cached_property
+    def masked(self):
+        """What is not ranked."""
+        return self.known
+
+    @functools.cached_property
+    def keys(self):
+        """What users know, each pair as one number, in order."""
+        return (self.train[:, 0] * self.items + self.train[:, 1]).sort().values
+
+    def knows(self, users, items):
+        keys = users * self.items + items
+        return self.keys[torch.searchsorted(self.keys, keys).clamp(max=len(self.keys) - 1)] == keys
 
     def table(self, pairs):
         """Which users have which items."""
@@ -66,7 +102,7 @@ class Data:
     def negatives(self, users):
         """For users of any shape, one each."""
         ids = torch.randint(self.items, users.shape)
-        while (bad := self.known[users, ids]).any():
+        while (bad := self.knows(users, ids)).any():
             ids[bad] = torch.randint(self.items, (int(bad.sum()),))
         return ids
 
@@ -79,7 +115,7 @@ class Sequences(Data):
         self.users, self.items = manifest["users"], manifest["items"]
         self.train, validation, self.test = (self.read(Path(folder) / f"{part}.parquet") for part in ("train", "validation", "test"))
         both = torch.cat([self.train, validation])
-        self.known, self.masked = self.table(self.train), self.table(both)
+        self.masked = self.table(both)
         self.trained, self.before_test = self.by_user(self.train), self.by_user(both)
 
     def read(self, file):
@@ -160,7 +196,7 @@ class LightGcn(Model):
     def forward(self, users=None, positives=None):
         layers = [self.nodes()]
         for _ in range(self.settings["layers"]):
-            layers.append(self.graph @ layers[-1])
+            layers.append(propagate(self.graph, layers[-1]))
         return mean(layers), 0.0
 
 
@@ -176,7 +212,7 @@ class Ngcf(Model):
         nodes = self.nodes()
         blocks = [nodes]
         for of_sum, of_product in zip(self.sums, self.products):
-            around = self.graph @ nodes
+            around = propagate(self.graph, nodes)
             nodes = F.leaky_relu(of_sum(around + nodes) + of_product(around * nodes), 0.2)
             nodes = F.dropout(nodes, self.settings["dropout"], self.training)
             blocks.append(F.normalize(nodes, dim=1))
@@ -187,7 +223,7 @@ class Contrastive(Model):
     def layers(self, noised):
         nodes, layers = self.nodes(), []
         for _ in range(self.settings["layers"]):
-            nodes = self.graph @ nodes
+            nodes = propagate(self.graph, nodes)
             if noised:
                 nodes = nodes + nodes.sign() * F.normalize(torch.rand_like(nodes), dim=1) * self.settings["epsilon"]
             layers.append(nodes)
@@ -220,7 +256,7 @@ class Sgl(Contrastive):
     def view(self, graph):
         layers = [self.nodes()]
         for _ in range(self.settings["layers"]):
-            layers.append(graph @ layers[-1])
+            layers.append(propagate(graph, layers[-1]))
         return mean(layers)
 
     def new_epoch(self):
@@ -258,7 +294,7 @@ class Gcn(Layered):
         return linear(size, size)
 
     def along(self, layer, nodes):
-        return layer(self.graph @ nodes)
+        return layer(propagate(self.graph, nodes))
 
 
 class Gin(Layered):
@@ -270,7 +306,7 @@ class Gin(Layered):
         return torch.nn.Sequential(linear(size, size), torch.nn.ReLU(), linear(size, size))
 
     def along(self, layer, nodes):
-        return layer((1 + self.settings["epsilon"]) * nodes + self.graph @ nodes)
+        return layer((1 + self.settings["epsilon"]) * nodes + propagate(self.graph, nodes))
 
 
 class Head(torch.nn.Module):
@@ -317,7 +353,7 @@ class LrGccf(Model):
     def forward(self, users=None, positives=None):
         layers = [self.nodes()]
         for _ in range(self.settings["layers"]):
-            layers.append(self.graph @ layers[-1])
+            layers.append(propagate(self.graph, layers[-1]))
         return torch.cat(layers, 1), 0.0
 
 
@@ -383,8 +419,8 @@ class NiaGcn(Model):
         nodes = self.nodes()
         blocks = [nodes]
         for of_sum, of_product in zip(self.sums, self.products):
-            around = self.graph @ nodes
-            products = (around.square() - self.squares @ nodes.square()) / 2
+            around = propagate(self.graph, nodes)
+            products = (around.square() - propagate(self.squares, nodes.square())) / 2
             blocks.append(torch.tanh(of_sum(around) + of_product(products)))
             nodes = around
         return torch.cat(blocks, 1), 0.0
@@ -632,25 +668,41 @@ KINDS = {
 }
 
 
-def epoch(data, model, optimizer):
+def epoch(data, model, optimizer, batch_size=BATCH, count=None):
+    """All batches of an epoch, or the first `count`; gives how many an epoch has, and when each began."""
     model.train()
+    starts = [time.perf_counter()]
     model.new_epoch()
+    starts.append(time.perf_counter())
     if isinstance(model, (OfUsers, Sequential)):
-        for batch in model.batches():
-            optimizer.zero_grad()
-            model.objective(batch).backward()
-            optimizer.step()
-        return
-    for batch in torch.randperm(len(data.train)).split(BATCH):
-        users, positives = data.train[batch].T
-        vectors, own = model(users, positives)
-        of_users, of_items = vectors.split([data.users, data.items])
-        user = of_users[users]
-        positive, negative = (model.score(user, of_items[items]) for items in (positives, data.negatives(users)))
-        loss = -F.logsigmoid(positive - negative).mean() + own
+        batches, objective = list(model.batches()), model.objective
+    else:
+        batches, objective = torch.randperm(len(data.train)).split(batch_size), functools.partial(of_pairs, data, model)
+    for batch in batches[:count]:
         optimizer.zero_grad()
-        loss.backward()
+        objective(batch).backward()
         optimizer.step()
+        starts.append(time.perf_counter())
+    return len(batches), starts
+
+
+def of_pairs(data, model, batch):
+    """The loss of pairs, and the model's own."""
+    users, positives = data.train[batch].T
+    vectors, own = model(users, positives)
+    of_users, of_items = vectors.split([data.users, data.items])
+    user = of_users[users]
+    positive, negative = (model.score(user, of_items[items]) for items in (positives, data.negatives(users)))
+    return -F.logsigmoid(positive - negative).mean() + own
+
+
+def time_batches(data, model, optimizer, batch_size, count):
+    """Seconds of an epoch, by those of `count` batches after a first one."""
+    batches, (start, first, *ends) = epoch(data, model, optimizer, batch_size, count + 1)
+    seconds = first - start + (ends[-1] - ends[0]) / (len(ends) - 1) * batches
+    detail = {"peer": f"torch {torch.__version__.split('+')[0]}", "batches_per_epoch": batches, "batches_timed": count, "extrapolated": True}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"seconds": seconds, "peak_rss_mb": peak, "detail": detail}))
 
 
 @torch.no_grad()
@@ -676,10 +728,12 @@ def main():
     data = kind.reads(folder)
     model = kind(data, settings)
     optimizer, seconds = torch.optim.Adam(model.parameters(), lr=rate), []
+    if len(sys.argv) > 6:
+        time_batches(data, model, optimizer, *map(int, sys.argv[6:8]))
+        return
     for _ in range(epochs):
-        start = time.perf_counter()
-        epoch(data, model, optimizer)
-        seconds.append(time.perf_counter() - start)
+        _, starts = epoch(data, model, optimizer)
+        seconds.append(starts[-1] - starts[0])
     print(json.dumps({"ndcg": ndcg(data, model), "seconds": min(seconds)}))
 
 

@@ -11,7 +11,7 @@
 
 use super::{
     BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Sizes, Stored,
-    contrast::{self, Contrast, Contrasted},
+    contrast::{self, Comparer, Contrast, Contrasted},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::Learned,
     limits::{check_layers, check_tables},
@@ -148,8 +148,7 @@ struct DroppedViews {
     views: [DroppedView; 2],
     /// The epoch of the views' graphs; 0 before the first.
     epoch: u32,
-    /// What was contrasted in the last step.
-    contrasted: Option<Contrasted>,
+    comparer: Comparer,
 }
 
 struct DroppedView {
@@ -175,7 +174,7 @@ impl DroppedViews {
             wanted: Marks::new(users, items),
             views: [view(), view()],
             epoch: 0,
-            contrasted: None,
+            comparer: Comparer::new(settings.contrast()),
         }
     }
 
@@ -198,17 +197,17 @@ impl Encoder for DroppedViews {
 
     fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
         self.drop_edges(step.epoch);
-        let contrast = self.settings.contrast();
-        let Self { graph, vectors, wanted, views, contrasted, .. } = self;
+        let against = self.settings.contrast_against;
+        let Self { graph, vectors, wanted, views, comparer, .. } = self;
         wanted.set(step.wanted);
         graph.forward(parameters.tables(), wanted.get(), vectors);
         wanted.set(Wanted { users: Some(step.users), items: Some(step.positives) });
         let of_batch = wanted.get();
-        let of_other = if contrast.against == ContrastAgainst::All { [None; 2] } else { of_batch };
+        let of_other = if against == ContrastAgainst::All { [None; 2] } else { of_batch };
         for (view, wanted) in views.iter_mut().zip([of_batch, of_other]) {
             view.graph.forward(parameters.tables(), wanted, &mut view.vectors);
         }
-        *contrasted = Some(contrast.compare(&views[0].vectors, &views[1].vectors, step));
+        comparer.compare(&views[0].vectors, &views[1].vectors, step);
         Ok(())
     }
 
@@ -217,7 +216,7 @@ impl Encoder for DroppedViews {
     }
 
     fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
-        let (dim, Contrasted { loss, one, other }) = (users.dim(), self.contrasted.take().expect("a step has been encoded"));
+        let (dim, Contrasted { loss, one, other }) = (users.dim(), self.comparer.take());
         self.graph.backward([&mut *users, &mut *items], dim);
         for (DroppedView { graph, gradients, .. }, rows) in self.views.iter_mut().zip([one, other]) {
             for (gradients, rows) in gradients.iter_mut().zip(&rows) {

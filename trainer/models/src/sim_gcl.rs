@@ -10,7 +10,7 @@
 
 use super::{
     BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Sizes, Stored,
-    contrast::{self, Contrast, Contrasted, LaterLayers, Perturb, formula::LaterLayersFormula},
+    contrast::{self, Comparer, Contrast, Contrasted, LaterLayers, Perturb, formula::LaterLayersFormula},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::Learned,
     limits::{check_layers, check_tables},
@@ -134,12 +134,10 @@ impl Learned for SimGcl {
 
 struct TwoViews {
     layers: LaterLayers,
-    contrast: Contrast,
     vectors: Tables,
     wanted: Marks,
     views: [Tables; 2],
-    /// What was contrasted in the last step.
-    contrasted: Option<Contrasted>,
+    comparer: Comparer,
 }
 
 impl TwoViews {
@@ -148,11 +146,10 @@ impl TwoViews {
         let tables = || Tables::zeros(users, items, settings.dim as usize);
         Self {
             layers: LaterLayers::new(dataset, [settings.layers, settings.dim], settings.perturb(), seed),
-            contrast: settings.contrast(),
             vectors: tables(),
             wanted: Marks::new(users, items),
             views: [tables(), tables()],
-            contrasted: None,
+            comparer: Comparer::new(settings.contrast()),
         }
     }
 }
@@ -164,14 +161,14 @@ impl Encoder for TwoViews {
     }
 
     fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
-        let Self { layers, contrast, vectors, wanted, views, contrasted } = self;
+        let Self { layers, vectors, wanted, views, comparer } = self;
         wanted.set(step.wanted);
         layers.forward(parameters.tables(), wanted.get(), vectors);
         wanted.set(Wanted { users: Some(step.users), items: Some(step.positives) });
         for (number, view) in (0..).zip(&mut *views) {
             layers.view(parameters.tables(), number, step, wanted.get(), view, None);
         }
-        *contrasted = Some(contrast.compare(&views[0], &views[1], step));
+        comparer.compare(&views[0], &views[1], step);
         Ok(())
     }
 
@@ -181,7 +178,7 @@ impl Encoder for TwoViews {
 
     /// Gradients go back through a view as through the vectors, so that they go together.
     fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
-        let Contrasted { loss, one, other } = self.contrasted.take().expect("a step has been encoded");
+        let Contrasted { loss, one, other } = self.comparer.take();
         for view in [one, other] {
             view[0].add_to(users);
             view[1].add_to(items);

@@ -9,7 +9,7 @@
 
 use super::{
     BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Sizes, Stored,
-    contrast::{self, Contrast, Contrasted, Kept, LaterLayers, Perturb, formula::LaterLayersFormula},
+    contrast::{self, Comparer, Contrast, Contrasted, Kept, LaterLayers, Perturb, formula::LaterLayersFormula},
     encoder::{Backward, Encoder, Marks, TrainStep},
     kind::Learned,
     limits::{check_layers, check_tables},
@@ -147,14 +147,12 @@ impl Learned for XsimGcl {
 
 struct NoisedView {
     layers: LaterLayers,
-    contrast: Contrast,
     contrast_layer: u32,
     vectors: Tables,
     wanted: Marks,
     /// The layer that the vectors are held against.
     layer: Tables,
-    /// What was contrasted in the last step.
-    contrasted: Option<Contrasted>,
+    comparer: Comparer,
 }
 
 impl NoisedView {
@@ -163,12 +161,11 @@ impl NoisedView {
         let tables = || Tables::zeros(users, items, settings.dim as usize);
         Self {
             layers: LaterLayers::new(dataset, [settings.layers, settings.dim], settings.perturb(), seed),
-            contrast: settings.contrast(),
             contrast_layer: settings.contrast_layer,
             vectors: tables(),
             wanted: Marks::new(users, items),
             layer: tables(),
-            contrasted: None,
+            comparer: Comparer::new(settings.contrast()),
         }
     }
 }
@@ -180,12 +177,12 @@ impl Encoder for NoisedView {
     }
 
     fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
-        let Self { layers, contrast, contrast_layer, vectors, wanted, layer, contrasted } = self;
+        let Self { layers, contrast_layer, vectors, wanted, layer, comparer } = self;
         wanted.set(step.wanted);
         wanted.add([step.users, step.positives]);
         let kept = Kept { layer: *contrast_layer, vectors: layer };
         layers.view(parameters.tables(), 0, step, wanted.get(), vectors, Some(kept));
-        *contrasted = Some(contrast.compare(vectors, layer, step));
+        comparer.compare(vectors, layer, step);
         Ok(())
     }
 
@@ -194,7 +191,7 @@ impl Encoder for NoisedView {
     }
 
     fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
-        let Contrasted { loss, one, other } = self.contrasted.take().expect("a step has been encoded");
+        let Contrasted { loss, one, other } = self.comparer.take();
         one[0].add_to(users);
         one[1].add_to(items);
         self.layers.backward([&mut *users, &mut *items], Some((self.contrast_layer, &other)));

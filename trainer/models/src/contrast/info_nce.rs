@@ -39,13 +39,12 @@ pub(super) struct InfoNce {
     pub(super) other: Vec<f32>,
 }
 
-/// The loss of at least one row.
-pub(super) fn info_nce(comparison: Comparison) -> InfoNce {
+/// The loss of at least one row, by a buffer of `[B, M]`.
+pub(super) fn info_nce(comparison: Comparison, cosines: &mut [f32]) -> InfoNce {
     let Comparison { dim, own, temperature, weight, .. } = comparison;
     let (one, other) = (Units::new(comparison.one, dim), Units::new(comparison.other, dim));
     let (rows, others, inverse_temperature) = (own.len(), other.lengths.len(), 1.0 / temperature);
     let share = weight * inverse_temperature / rows as f64;
-    let mut cosines = vec![0.0f32; rows * others];
     let mut of_one = vec![0.0f32; rows * dim];
     let blocks = cosines.par_chunks_mut(BLOCK * others).zip(of_one.par_chunks_mut(BLOCK * dim)).zip(own.par_chunks(BLOCK)).enumerate();
     let losses: Vec<f64> = blocks
@@ -116,7 +115,8 @@ mod tests {
     const DIM: usize = 5;
 
     fn found(one: &[f32], other: &[f32], own: &[u32]) -> InfoNce {
-        info_nce(Comparison { dim: DIM, one, other, own, temperature: 0.3, weight: 0.7 })
+        let comparison = Comparison { dim: DIM, one, other, own, temperature: 0.3, weight: 0.7 };
+        info_nce(comparison, &mut vec![f32::NAN; own.len() * other.len() / DIM])
     }
 
     proptest! {

@@ -69,6 +69,58 @@ impl SomeRows {
     }
 }
 
+/// Compares the views of each step, in a buffer that it keeps.
+pub(super) struct Comparer {
+    contrast: Contrast,
+    cosines: Vec<f32>,
+    /// What the last step compared, until its gradients are taken.
+    contrasted: Option<Contrasted>,
+}
+
+impl Comparer {
+    pub(super) fn new(contrast: Contrast) -> Self {
+        Self { contrast, cosines: Vec::new(), contrasted: None }
+    }
+
+    /// Compares the rows of a step: `weight (InfoNCE of the batch's users + InfoNCE of its positives)`.
+    pub(super) fn compare(&mut self, one: &Tables, other: &Tables, step: &TrainStep) {
+        let (of_users, [one_users, other_users]) = self.side(&one.users, &other.users, step.users);
+        let (of_items, [one_items, other_items]) = self.side(&one.items, &other.items, step.positives);
+        self.contrasted = Some(Contrasted { loss: of_users + of_items, one: [one_users, one_items], other: [other_users, other_items] });
+    }
+
+    fn side(&mut self, one: &Matrix, other: &Matrix, ids: &[u32]) -> (f64, [SomeRows; 2]) {
+        let Contrast { weight, temperature, ids: kept, against } = self.contrast;
+        let (most, mut ids) = (ids.len(), ids.to_vec());
+        if kept == ContrastIds::Unique {
+            ids.sort_unstable();
+            ids.dedup();
+        }
+        let all = (0..other.rows as u32).collect();
+        let (others, own, most_cosines): (Vec<u32>, _, _) = match against {
+            ContrastAgainst::All => (all, ids.clone(), most * other.rows),
+            ContrastAgainst::Batch => (ids.clone(), (0..ids.len() as u32).collect(), most * most),
+        };
+        if self.cosines.len() < most_cosines {
+            self.cosines = Vec::new(); // before the larger one is there
+            self.cosines = vec![0.0; most_cosines];
+        }
+        let gather = |view: &Matrix, ids: &[u32]| ids.iter().flat_map(|&id| view.row(id as usize)).copied().collect::<Vec<f32>>();
+        let (dim, one, other) = (one.dim, gather(one, &ids), gather(other, &others));
+        let comparison = Comparison { dim, one: &one, other: &other, own: &own, temperature, weight };
+        let InfoNce { loss, one, other } = info_nce(comparison, &mut self.cosines[..ids.len() * others.len()]);
+        (loss, [SomeRows { ids, values: one }, SomeRows { ids: others, values: other }])
+    }
+
+    /// What the last step compared.
+    ///
+    /// # Panics
+    /// Where no step has compared anything, or it was taken before.
+    pub(super) fn take(&mut self) -> Contrasted {
+        self.contrasted.take().expect("a step has been encoded")
+    }
+}
+
 /// The loss between two views, and its gradients by their users and items.
 pub(super) struct Contrasted {
     pub(super) loss: f64,
@@ -102,39 +154,6 @@ impl Contrast {
         let (nodes, dim) = (sizes.users + sizes.items, u64::from(dim));
         let of_layers = (3 * (3 + 2 * u64::from(layers)) + 9) * nodes * dim * 4;
         of_layers + Adjacency::elsewhere_memory(2 * sizes.train, dim) + self.formula_memory(sizes, dim)
-    }
-
-    /// `weight (InfoNCE of the batch's users + InfoNCE of its positives)`
-    pub(super) fn compare(self, one: &Tables, other: &Tables, step: &TrainStep) -> Contrasted {
-        let users = self.side(&one.users, &other.users, step.users);
-        let items = self.side(&one.items, &other.items, step.positives);
-        let (loss, [of_users, of_items]) = (users.0 + items.0, [users.1, items.1]);
-        let ([one_users, other_users], [one_items, other_items]) = (of_users, of_items);
-        Contrasted { loss, one: [one_users, one_items], other: [other_users, other_items] }
-    }
-
-    fn side(self, one: &Matrix, other: &Matrix, ids: &[u32]) -> (f64, [SomeRows; 2]) {
-        let mut ids = ids.to_vec();
-        if self.ids == ContrastIds::Unique {
-            ids.sort_unstable();
-            ids.dedup();
-        }
-        let all = (0..other.rows as u32).collect();
-        let (others, own) = match self.against {
-            ContrastAgainst::All => (all, ids.clone()),
-            ContrastAgainst::Batch => (ids.clone(), (0..ids.len() as u32).collect()),
-        };
-        let gather = |view: &Matrix, ids: &[u32]| ids.iter().flat_map(|&id| view.row(id as usize)).copied().collect::<Vec<f32>>();
-        let comparison = Comparison {
-            dim: one.dim,
-            one: &gather(one, &ids),
-            other: &gather(other, &others),
-            own: &own,
-            temperature: self.temperature,
-            weight: self.weight,
-        };
-        let InfoNce { loss, one, other } = info_nce(comparison);
-        (loss, [SomeRows { ids, values: one }, SomeRows { ids: others, values: other }])
     }
 }
 
@@ -184,7 +203,9 @@ mod tests {
 
     fn loss(contrast: Contrast, users: &[u32]) -> f64 {
         let ([one, other], wanted) = (views(), Wanted::default());
-        contrast.compare(&one, &other, &TrainStep { epoch: 1, step: 1, users, positives: &[0, 1], wanted }).loss
+        let mut comparer = Comparer::new(contrast);
+        comparer.compare(&one, &other, &TrainStep { epoch: 1, step: 1, users, positives: &[0, 1], wanted });
+        comparer.take().loss
     }
 
     /// By hand, τ = 0.5. Users 0 and 1 have the cosines [[0.70710678, 0], [0.70710678, 1]]: log(e^1.41421356 + 1) - 1.41421356 = 0.21762172 and
@@ -211,11 +232,23 @@ mod tests {
     }
 
     #[test]
+    fn a_smaller_batch_after_a_larger_one_is_as_alone() {
+        let ([one, other], contrast) = (views(), contrast(ContrastIds::Unique, ContrastAgainst::Batch));
+        let step = |users| TrainStep { epoch: 1, step: 1, users, positives: &[0, 1], wanted: Wanted::default() };
+        let mut comparer = Comparer::new(contrast);
+        comparer.compare(&one, &other, &step(&[0, 1, 2]));
+        comparer.compare(&one, &other, &step(&[0, 1]));
+        assert_eq!(comparer.take().loss.to_bits(), loss(contrast, &[0, 1]).to_bits());
+    }
+
+    #[test]
     fn gradients_are_of_the_rows_that_were_compared() {
         let ([one, other], wanted) = (views(), Wanted::default());
         let step = TrainStep { epoch: 1, step: 1, users: &[2, 0, 2], positives: &[0, 1], wanted };
         let ids = |against| {
-            let Contrasted { one, other, .. } = contrast(ContrastIds::Unique, against).compare(&one, &other, &step);
+            let mut comparer = Comparer::new(contrast(ContrastIds::Unique, against));
+            comparer.compare(&one, &other, &step);
+            let Contrasted { one, other, .. } = comparer.take();
             [one[0].ids.clone(), other[0].ids.clone()]
         };
         assert_eq!(ids(ContrastAgainst::Batch), [vec![0, 2], vec![0, 2]]);
