@@ -700,9 +700,9 @@ def time_batches(data, model, optimizer, batch_size, count):
     """Seconds of an epoch, by those of `count` batches after a first one."""
     batches, (start, first, *ends) = epoch(data, model, optimizer, batch_size, count + 1)
     seconds = first - start + (ends[-1] - ends[0]) / (len(ends) - 1) * batches
-    detail = {"peer": f"torch {torch.__version__.split('+')[0]}", "batches_per_epoch": batches, "batches_timed": count, "extrapolated": True}
+    peer, detail = f"torch {torch.__version__.split('+')[0]}", {"batches_per_epoch": batches, "batches_timed": count, "extrapolated": True}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"seconds": seconds, "peak_rss_mb": peak, "detail": detail}))
+    print(json.dumps({"peer": peer, "seconds": seconds, "peak_rss_mb": peak, "detail": detail}))
 
 
 @torch.no_grad()
