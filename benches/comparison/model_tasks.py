@@ -135,7 +135,10 @@ class ModelTasks:
         last = {}
 
         def implicit(algorithm, *more):
-            last[algorithm] = self.peers.run("implicit_als.py", "--data", given(), "--algorithm", algorithm, *settings, *more)
+            return self.peers.run("implicit_als.py", "--data", given(), "--algorithm", algorithm, *settings, *more)
+
+        def timed(algorithm):
+            last[algorithm] = implicit(algorithm, "--iterations", TIMED_ITERATIONS)
             return last[algorithm]
 
         def ranksweep(task, backbone, iterations, quality):
@@ -152,10 +155,10 @@ class ModelTasks:
             if backbone["kind"] == "rg2":
                 yield Run(task, who, lambda: last["als-cholesky"])
                 continue
-            yield Run(task, who, lambda algorithm=algorithm: implicit(algorithm, "--iterations", TIMED_ITERATIONS))
+            yield Run(task, who, lambda algorithm=algorithm: timed(algorithm))
             of_quality = f"{QUALITY}{task}"
             yield Run(of_quality, "ranksweep", lambda task=task, backbone=backbone: ranksweep(f"quality {task}", backbone, ITERATIONS, True), ONCE)
-            yield Run(of_quality, who, lambda algorithm=algorithm: dict(implicit(algorithm, "--iterations", ITERATIONS, "--eval")), ONCE)
+            yield Run(of_quality, who, lambda algorithm=algorithm: implicit(algorithm, "--iterations", ITERATIONS, "--eval"), ONCE)
 
     def convergence(self):
         """Ours alone: the seconds until the epoch that is best on validation, ranking included."""

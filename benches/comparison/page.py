@@ -182,13 +182,15 @@ class Comparison:
 def models(of):
     """The page's section on models other than matrix factorisation and LightGCN."""
     machine = of.machine
+    contrastive = any(re.match("xsim-gcl|sgl", task) for task in of.tasks())
+    from_few = "; of PyTorch's contrastive models too ([their code](../benches/comparison/torch_models.py))" if contrastive else ""
     body = f"""
 ## Models
 
 Seconds per epoch, of alternating least squares per iteration, of `item-knn` of the whole fit; two threads, in turns, medians of 3 (of least squares of {machine["rounds"]}),
 each side with the same settings. Made by `benches/compare --models` on {machine["machine"]}, ranksweep {machine["commit"]}; {"; ".join(of.versions)}. Models
 of sequences see the same targets: every prefix of the last 50 items predicts the next one by the softmax over all items. RecBole's epochs of them are from
-few batches; PyTorch's contrastive models as well ([their code](../benches/comparison/torch_models.py)).
+few batches{from_few}. `rg2` stands beside implicit's exact solutions.
 
 {table(["task", "program", "seconds", "ranksweep is faster by", "peak MB", "and smaller by"], of.side_by_side())}
 {table(["task", "against", "wanted", "reached", "met"], of.targets())}"""
