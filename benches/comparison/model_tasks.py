@@ -132,14 +132,14 @@ class ModelTasks:
         common = {"dim": dim, "regularization": REGULARIZATION}
         ials = lambda solver: {"kind": "ials", **common, "convention": {"kind": "implicit", "alpha": ALPHA}, "solver": {"kind": solver}}
         settings = ("--factors", dim, "--regularization", REGULARIZATION, "--alpha", ALPHA)
-        last = {}
+        of_round = {}
 
         def implicit(algorithm, *more):
             return self.peers.run("implicit_als.py", "--data", given(), "--algorithm", algorithm, *settings, *more)
 
         def timed(algorithm):
-            last[algorithm] = implicit(algorithm, "--iterations", TIMED_ITERATIONS)
-            return last[algorithm]
+            of_round[algorithm] = implicit(algorithm, "--iterations", TIMED_ITERATIONS)
+            return of_round[algorithm]
 
         def ranksweep(task, backbone, iterations, quality):
             sweep = self.sweep(task, ours.given(given().name, given().parent), {"backbones": [backbone]}, epochs=iterations)
@@ -153,7 +153,7 @@ class ModelTasks:
             task = f"{task} {dim} {short}"
             yield Run(task, "ranksweep", lambda task=task, backbone=backbone: ranksweep(task, backbone, TIMED_ITERATIONS, False))
             if backbone["kind"] == "rg2":
-                yield Run(task, who, lambda: last["als-cholesky"])
+                yield Run(task, who, lambda algorithm=algorithm: of_round.pop(algorithm, None) or timed(algorithm))
                 continue
             yield Run(task, who, lambda algorithm=algorithm: timed(algorithm))
             of_quality = f"{QUALITY}{task}"
