@@ -13,6 +13,7 @@ use super::{
     kind::Learned,
     limits::check_tables,
     mf::IdentityFormula,
+    operations::{linear_of_columns, products_of_pairs, sums_of_pairs},
     pairs::{PairNetwork, Pairs},
 };
 use crate::parameters::Parameters;
@@ -132,12 +133,13 @@ impl PairNetwork for Ncf {
         _step: &TrainStep,
     ) -> Result<Tensor> {
         let [to_users, to_items, bias, output] = weights else { unreachable!("as many weights as there are names") };
-        let part = |rows: &Tensor, weights: &Tensor, places: &Tensor| rows.matmul(&weights.t()?)?.index_select(places, 0);
-        let mut sums = (part(users, to_users, of_users)? + part(items, to_items, of_items)?)?.broadcast_add(bias)?;
+        let (places, dim) = ([of_users, of_items], self.dim as usize);
+        let part = |rows: &Tensor, weights: &Tensor| linear_of_columns(rows, 0..dim, weights);
+        let mut sums = sums_of_pairs(&part(users, to_users)?, &part(items, to_items)?, places)?.broadcast_add(bias)?;
         if self.form == NcfForm::Ncf {
-            sums = (sums + (users.index_select(of_users, 0)? * items.index_select(of_items, 0)?)?)?;
+            sums = (sums + products_of_pairs(users, items, places, 0..dim)?)?;
         }
-        sums.tanh()?.matmul(&output.t()?)?.squeeze(1)
+        linear_of_columns(&sums.tanh()?, 0..dim, output)?.squeeze(1)
     }
 
     fn scorer(&self, parameters: &Parameters) -> Scorer {

@@ -14,6 +14,7 @@ use super::{
     limits::check_tables,
     mf::IdentityFormula,
     noise::{Keyed, dropout},
+    operations::{hidden, linear_of_columns, products_of_pairs, sums_of_pairs},
     pairs::{PairNetwork, Pairs},
 };
 use crate::parameters::Parameters;
@@ -189,44 +190,39 @@ struct NeuMfLayers {
 }
 
 impl NeuMfLayers {
-    /// Drops some numbers of a hidden layer of pairs.
-    fn drop(&self, hidden: Tensor, layer: usize, first: usize, step: &TrainStep) -> Result<Tensor> {
-        if self.settings.dropout == 0.0 {
-            return Ok(hidden);
-        }
+    /// `relu(sums + bias)` of a hidden layer of pairs, some numbers of which are dropped.
+    fn hidden(&self, sums: &Tensor, bias: &Tensor, layer: usize, first: usize, step: &TrainStep) -> Result<Tensor> {
         let keyed = Keyed { seed: self.seed, purpose: Purpose::Dropout, place: layer as u32, first };
-        &hidden * keyed.rows(step, &hidden, dropout(self.settings.dropout as f32))?
+        let share = self.settings.dropout as f32;
+        hidden(sums, bias, (share > 0.0).then(|| keyed.rows(step, sums, dropout(share))).transpose()?)
     }
 }
 
 impl PairNetwork for NeuMfLayers {
     fn score(&self, pairs: &Pairs, weights: &[Tensor], step: &TrainStep) -> Result<Tensor> {
         let Pairs { users, items, places: [of_users, of_items], first } = pairs;
-        let (product, layers) = (self.settings.product(), self.settings.layers());
+        let (product, layers, places) = (self.settings.product(), self.settings.layers(), [of_users, of_items]);
         let mut parts = Vec::new();
         if product > 0 {
-            let side = |rows: &Tensor, places: &Tensor| rows.narrow(1, 0, product)?.contiguous()?.index_select(places, 0);
-            parts.push((side(users, of_users)? * side(items, of_items)?)?);
+            parts.push(products_of_pairs(users, items, places, 0..product)?);
         }
         let mut weights = weights.iter();
         let mut next = || weights.next().expect("as many weights as there are names");
+        let all = |x: &Tensor, weights: &Tensor| linear_of_columns(x, 0..x.dim(1)?, weights);
         let mut hidden: Option<Tensor> = None;
         for layer in 0..layers.len() {
-            let sum = match hidden {
-                Some(hidden) => hidden.matmul(&next().t()?)?,
+            let sums = match hidden {
+                Some(hidden) => all(&hidden, next())?,
                 None => {
-                    let dim = self.settings.dim as usize;
-                    let side = |rows: &Tensor, weights: &Tensor, places: &Tensor| {
-                        rows.narrow(1, product, dim)?.matmul(&weights.t()?)?.index_select(places, 0)
-                    };
-                    let of_users = side(users, next(), of_users)?;
-                    (of_users + side(items, next(), of_items)?)?
+                    let columns = product..product + self.settings.dim as usize;
+                    let of_users = linear_of_columns(users, columns.clone(), next())?;
+                    sums_of_pairs(&of_users, &linear_of_columns(items, columns, next())?, places)?
                 }
             };
-            hidden = Some(self.drop(sum.broadcast_add(next())?.relu()?, layer, *first, step)?);
+            hidden = Some(self.hidden(&sums, next(), layer, *first, step)?);
         }
         parts.extend(hidden);
-        let scores = Tensor::cat(&parts, 1)?.matmul(&next().t()?)?.squeeze(1)?;
+        let scores = all(&Tensor::cat(&parts, 1)?, next())?.squeeze(1)?;
         if layers.is_empty() { Ok(scores) } else { scores.broadcast_add(&next().squeeze(0)?) }
     }
 

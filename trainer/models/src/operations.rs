@@ -5,6 +5,7 @@
 mod elementwise;
 mod given;
 mod linear;
+mod pairs;
 mod plain;
 mod real;
 mod rows;
@@ -13,10 +14,12 @@ use candle_core::{Result, Tensor};
 use elementwise::{LeakyRelu, UnitRows};
 pub(crate) use given::given;
 use linear::{Gelu, Linear, Times};
+use pairs::{Combine, Hidden, PairRows};
 pub use plain::as_elsewhere;
 pub(crate) use plain::{is_ours, sigmoid};
 pub(crate) use real::Real;
 use rows::{CausalSoftmax, LayerNorm};
+use std::ops::Range;
 
 /// `[users + items, dim]` of the tables of users and items.
 ///
@@ -81,7 +84,51 @@ pub(crate) fn layer_norm(rows: &Tensor, gain: &Tensor, bias: &Tensor) -> Result<
 /// # Errors
 /// When the values are no floats, or the shapes do not fit.
 pub(crate) fn linear(x: &Tensor, weights: &Tensor, bias: &Tensor) -> Result<Tensor> {
-    if is_ours(x) { x.contiguous()?.apply_op3(weights, bias, Linear) } else { plain::linear(x, weights, bias) }
+    if !is_ours(x) {
+        return plain::linear(x, weights, bias);
+    }
+    x.contiguous()?.apply_op3(weights, bias, Linear { columns: 0..x.dim(1)? })
+}
+
+/// `x[:, columns] W^T` for `x [rows, width]` and `W [out, columns]`.
+///
+/// # Errors
+/// When the values are no floats, or the shapes do not fit.
+pub(crate) fn linear_of_columns(x: &Tensor, columns: Range<usize>, weights: &Tensor) -> Result<Tensor> {
+    if is_ours(x) { x.contiguous()?.apply_op2(weights, Linear { columns }) } else { plain::linear_of_columns(x, columns, weights) }
+}
+
+/// `relu(x + bias)` for `x [rows, n]` and `bias [1, n]`, times constants of the shape of x, none below 0: a hidden layer behind its linear map, with the factors of
+/// [`dropout`](crate::noise::dropout).
+///
+/// # Errors
+/// When the values are no floats, or the shapes do not fit.
+pub(crate) fn hidden(x: &Tensor, bias: &Tensor, factors: Option<Tensor>) -> Result<Tensor> {
+    if is_ours(x) { x.contiguous()?.apply_op2(bias, Hidden { bias: bias.contiguous()?, factors }) } else { plain::hidden(x, bias, factors) }
+}
+
+/// The sums of a row of users and a row of items for each pair, `[R, dim]`; `places` are those of either row, `[R]` of `u32`.
+///
+/// # Errors
+/// When the values are no floats, or the shapes do not fit.
+pub(crate) fn sums_of_pairs(users: &Tensor, items: &Tensor, places: [&Tensor; 2]) -> Result<Tensor> {
+    rows_of_pairs([users, items], places, 0..users.dim(1)?, Combine::Sum)
+}
+
+/// The products, number by number, of some columns of a row of users and of a row of items for each pair, `[R, columns]`; `places` are those of
+/// either row, `[R]` of `u32`.
+///
+/// # Errors
+/// When the values are no floats, or the shapes do not fit.
+pub(crate) fn products_of_pairs(users: &Tensor, items: &Tensor, places: [&Tensor; 2], columns: Range<usize>) -> Result<Tensor> {
+    rows_of_pairs([users, items], places, columns, Combine::Product)
+}
+
+fn rows_of_pairs([users, items]: [&Tensor; 2], places: [&Tensor; 2], columns: Range<usize>, combine: Combine) -> Result<Tensor> {
+    if !is_ours(users) {
+        return plain::rows_of_pairs([users, items], places, columns, combine);
+    }
+    users.contiguous()?.apply_op2(&items.contiguous()?, PairRows::new(places, columns, combine)?)
 }
 
 /// `x` times the normal distribution function of x (Hendrycks and Gimpel 2016).

@@ -46,7 +46,7 @@ pub struct ScoredPairs(Vec<PairBlock>);
 /// Some of the pairs.
 struct PairBlock {
     touched: [Touched; 2],
-    /// Touched rows of users and of items, and the weights.
+    /// Touched rows of users and of items, and the weights, which all blocks have in common.
     variables: Vec<Var>,
     scores: Tensor,
 }
@@ -69,8 +69,13 @@ impl ScoredPairs {
         first: usize,
         step: &TrainStep,
     ) -> Result<Self> {
+        let weights = parameters.weights.iter();
+        let weight =
+            |Parameter { values: Matrix { rows, dim, values }, .. }: &Parameter| Var::from_slice(values, (*rows, *dim), &Device::Cpu);
+        let weights: Vec<Var> = weights.map(weight).collect::<candle_core::Result<_>>()?;
+        let from = (parameters.tables(), &weights[..]);
         let block =
-            |(at, (users, items)): (usize, (&[u32], &[u32]))| PairBlock::new(network, parameters, [users, items], first + at * BLOCK, step);
+            |(at, (users, items)): (usize, (&[u32], &[u32]))| PairBlock::new(network, from, [users, items], first + at * BLOCK, step);
         users.par_chunks(BLOCK).zip(items.par_chunks(BLOCK)).enumerate().map(block).collect::<Result<_>>().map(Self)
     }
 
@@ -96,7 +101,7 @@ impl ScoredPairs {
 impl PairBlock {
     fn new(
         network: &dyn PairNetwork,
-        parameters: &Parameters,
+        (tables, weights): ([&Matrix; 2], &[Var]),
         [users, items]: [&[u32]; 2],
         first: usize,
         step: &TrainStep,
@@ -104,15 +109,11 @@ impl PairBlock {
         let mut touched: [Touched; 2] = Default::default();
         touched[0].find(users);
         touched[1].find(items);
-        let rows = parameters.tables().into_iter().zip(&touched).map(|(table, Touched { rows, .. })| {
+        let rows = tables.into_iter().zip(&touched).map(|(table, Touched { rows, .. })| {
             let values: Vec<f32> = rows.iter().flat_map(|&row| table.row(row as usize)).copied().collect();
             Var::from_vec(values, (rows.len(), table.dim), &Device::Cpu)
         });
-        let weights = parameters
-            .weights
-            .iter()
-            .map(|Parameter { values: Matrix { rows, dim, values }, .. }| Var::from_slice(values, (*rows, *dim), &Device::Cpu));
-        let variables: Vec<Var> = rows.chain(weights).collect::<candle_core::Result<_>>()?;
+        let variables: Vec<Var> = rows.chain(weights.iter().cloned().map(Ok)).collect::<candle_core::Result<_>>()?;
         let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
         let place = |Touched { locals, .. }: &Touched| Tensor::from_slice(locals, locals.len(), &Device::Cpu);
         let places = [place(&touched[0])?, place(&touched[1])?];

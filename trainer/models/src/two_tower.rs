@@ -12,6 +12,7 @@ use super::{
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::Learned,
     limits::check_tables,
+    operations::{hidden, linear_of_columns},
 };
 use crate::Result;
 use crate::parameters::Parameters;
@@ -151,7 +152,7 @@ struct TowerPass {
 
 /// `tower(x)` for rows `[R, dim]` and the weights of its layers.
 fn tower(rows: &Tensor, weights: &[Tensor]) -> candle_core::Result<Tensor> {
-    let layer = |hidden: Tensor, layer: &[Tensor]| hidden.matmul(&layer[0].t()?)?.broadcast_add(&layer[1])?.relu();
+    let layer = |x: Tensor, layer: &[Tensor]| hidden(&linear_of_columns(&x, 0..x.dim(1)?, &layer[0])?, &layer[1], None);
     rows + weights.chunks_exact(2).try_fold(rows.clone(), layer)?
 }
 

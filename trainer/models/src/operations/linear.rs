@@ -6,25 +6,39 @@ use super::{
 };
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, Layout, Result, Shape, Tensor};
 use embeddings::product::{View, multiply};
+use std::ops::Range;
 
-/// `x W^T + b` for `x [rows, in]`, `W [out, in]` and `b [1, out]`.
-pub(super) struct Linear;
+/// `x W^T` or `x W^T + b` for some columns of x, with `W [out, columns]` and `b [1, out]`.
+pub(super) struct Linear {
+    pub(super) columns: Range<usize>,
+}
 
-/// The derivative by x from that by the result and from W.
-struct ByInput;
+/// The derivative by x `[rows, width]` from that by the result and from W.
+struct ByInput {
+    columns: Range<usize>,
+    width: usize,
+}
 
 /// The derivative by W from that by the result and from x.
-struct ByWeights;
+struct ByWeights {
+    columns: Range<usize>,
+}
 
 /// The sum of each column: the derivative by a bias from that by the result.
 pub(super) struct ColumnSums;
 
+/// Some columns of `values [_, width]`, from its first row on.
+fn view<'a, T>(values: &'a [T], width: usize, columns: &Range<usize>) -> View<'a, T> {
+    View { values: &values[columns.start.min(values.len())..], row: width, column: 1 }
+}
+
 impl Operation for Linear {
     fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
-        let ((rows, inputs), outputs) = (shape.dims2()?, from[2].len());
-        let mut result = from[2].repeat(rows);
-        let (x, weights) = (View { values: from[0], row: inputs, column: 1 }, View { values: from[1], row: 1, column: inputs });
-        multiply([rows, inputs, outputs], &mut result, true, x, weights);
+        let ((rows, width), inputs) = (shape.dims2()?, self.columns.len());
+        let outputs = from[1].len() / inputs;
+        let weights = View { values: from[1], row: 1, column: inputs };
+        let mut result = from.get(2).map_or_else(|| vec![T::zero(); rows * outputs], |bias| bias.repeat(rows));
+        multiply([rows, inputs, outputs], &mut result, from.len() > 2, view(from[0], width, &self.columns), weights);
         Ok(result)
     }
 
@@ -35,31 +49,35 @@ impl Operation for Linear {
 
 impl Operation for ByInput {
     fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
-        let (rows, outputs) = shape.dims2()?;
-        let inputs = from[1].len() / outputs;
+        let ((rows, outputs), inputs) = (shape.dims2()?, self.columns.len());
         let mut result = vec![T::zero(); rows * inputs];
-        let (derivative, weights) = (View { values: from[0], row: outputs, column: 1 }, View { values: from[1], row: inputs, column: 1 });
-        multiply([rows, outputs, inputs], &mut result, false, derivative, weights);
-        Ok(result)
+        let weights = View { values: from[1], row: inputs, column: 1 };
+        multiply([rows, outputs, inputs], &mut result, false, View { values: from[0], row: outputs, column: 1 }, weights);
+        if inputs == self.width {
+            return Ok(result);
+        }
+        let mut wide = vec![T::zero(); rows * self.width];
+        let rows = wide.chunks_exact_mut(self.width).zip(result.chunks_exact(inputs));
+        rows.for_each(|(wide, row)| wide[self.columns.clone()].copy_from_slice(row));
+        Ok(wide)
     }
 
     fn shape(&self, shapes: &[&Shape]) -> Result<Shape> {
-        Ok(Shape::from((shapes[0].dims2()?.0, shapes[1].dims2()?.1)))
+        Ok(Shape::from((shapes[0].dims2()?.0, self.width)))
     }
 }
 
 impl Operation for ByWeights {
     fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
-        let (rows, outputs) = shape.dims2()?;
-        let inputs = from[1].len() / rows;
+        let ((rows, outputs), inputs) = (shape.dims2()?, self.columns.len());
         let mut result = vec![T::zero(); outputs * inputs];
-        let (derivative, x) = (View { values: from[0], row: 1, column: outputs }, View { values: from[1], row: inputs, column: 1 });
-        multiply([outputs, rows, inputs], &mut result, false, derivative, x);
+        let x = view(from[1], from[1].len() / rows.max(1), &self.columns);
+        multiply([outputs, rows, inputs], &mut result, false, View { values: from[0], row: 1, column: outputs }, x);
         Ok(result)
     }
 
     fn shape(&self, shapes: &[&Shape]) -> Result<Shape> {
-        Ok(Shape::from((shapes[0].dims2()?.1, shapes[1].dims2()?.1)))
+        Ok(Shape::from((shapes[0].dims2()?.1, self.columns.len())))
     }
 }
 
@@ -100,15 +118,28 @@ impl CustomOp3 for Linear {
         x: &Tensor,
         weights: &Tensor,
         _bias: &Tensor,
-        _result: &Tensor,
+        result: &Tensor,
         derivative: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let derivative = derivative.contiguous()?;
-        Ok((
-            Some(derivative.apply_op2_no_bwd(weights, &ByInput)?),
-            Some(derivative.apply_op2_no_bwd(x, &ByWeights)?),
-            Some(derivative.apply_op1_no_bwd(&ColumnSums)?),
-        ))
+        let (by_x, by_weights) = CustomOp2::bwd(self, x, weights, result, derivative)?;
+        Ok((by_x, by_weights, Some(derivative.contiguous()?.apply_op1_no_bwd(&ColumnSums)?)))
+    }
+}
+
+impl CustomOp2 for Linear {
+    fn name(&self) -> &'static str {
+        "linear"
+    }
+
+    fn cpu_fwd(&self, x: &CpuStorage, of_x: &Layout, weights: &CpuStorage, of_weights: &Layout) -> Result<(CpuStorage, Shape)> {
+        run(self, &[(x, of_x), (weights, of_weights)])
+    }
+
+    fn bwd(&self, x: &Tensor, weights: &Tensor, _result: &Tensor, derivative: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
+        let (columns, derivative) = (&self.columns, derivative.contiguous()?);
+        let by_input = ByInput { columns: columns.clone(), width: x.dim(1)? };
+        let by_weights = ByWeights { columns: columns.clone() };
+        Ok((Some(derivative.apply_op2_no_bwd(weights, &by_input)?), Some(derivative.apply_op2_no_bwd(x, &by_weights)?)))
     }
 }
 

@@ -1,7 +1,11 @@
 //! The operations beside this file as candle's own make them: for devices that ours have no code for.
 
+use super::pairs::Combine;
 use candle_core::{D, Result, Tensor};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 /// What is added to the squared length of a row, and to the variance of one, as in our own.
 const SHORTEST: f64 = 1e-24;
@@ -25,6 +29,23 @@ pub(super) fn layer_norm(rows: &Tensor, gain: &Tensor, bias: &Tensor) -> Result<
 
 pub(super) fn linear(x: &Tensor, weights: &Tensor, bias: &Tensor) -> Result<Tensor> {
     x.matmul(&weights.t()?)?.broadcast_add(bias)
+}
+
+pub(super) fn linear_of_columns(x: &Tensor, columns: Range<usize>, weights: &Tensor) -> Result<Tensor> {
+    x.narrow(1, columns.start, columns.len())?.matmul(&weights.t()?)
+}
+
+pub(super) fn hidden(x: &Tensor, bias: &Tensor, factors: Option<Tensor>) -> Result<Tensor> {
+    let hidden = x.broadcast_add(bias)?.relu()?;
+    factors.map_or(Ok(hidden.clone()), |factors| hidden * factors)
+}
+
+pub(super) fn rows_of_pairs(tables: [&Tensor; 2], places: [&Tensor; 2], columns: Range<usize>, combine: Combine) -> Result<Tensor> {
+    let rows = |side: usize| tables[side].narrow(1, columns.start, columns.len())?.contiguous()?.index_select(places[side], 0);
+    match combine {
+        Combine::Sum => rows(0)? + rows(1)?,
+        Combine::Product => rows(0)? * rows(1)?,
+    }
 }
 
 /// candle's own `gelu_erf` has a derivative of fewer digits.
@@ -78,6 +99,7 @@ mod tests {
         operations,
         testing::{assert_same, matrix},
     };
+    use candle_core::Device;
 
     #[test]
     fn values_and_derivatives_are_those_of_our_own() {
@@ -95,11 +117,35 @@ mod tests {
         assert_same(map, |given| operations::linear(&given[0], &given[1], &given[2]), &of_map);
     }
 
-    /// At zero, where the derivative is the slope; and rows of zeros.
+    /// Of which some rows are of no pair, and some of several.
+    #[test]
+    fn those_of_pairs_are_those_of_our_own() {
+        let tables = [matrix([4, 3], |number| (0.3 + 1.7 * number).sin()), matrix([5, 3], |number| (0.8 + 1.3 * number).cos())];
+        let [users, items] = [[0u32, 3, 3, 1, 0], [4, 4, 0, 1, 2]].map(|places| Tensor::new(&places, &Device::Cpu).unwrap());
+        let places = [&users, &items];
+        for (columns, combine) in [(0..3, Combine::Sum), (0..3, Combine::Product), (1..3, Combine::Sum), (0..2, Combine::Product)] {
+            let plain = |given: &[Tensor]| rows_of_pairs([&given[0], &given[1]], places, columns.clone(), combine);
+            assert_same(plain, |given| operations::rows_of_pairs([&given[0], &given[1]], places, columns.clone(), combine), &tables);
+        }
+        for columns in [0..3, 1..3, 0..1] {
+            let given = [tables[0].clone(), matrix([2, columns.len()], |number| (0.2 * number).cos())];
+            let map = |given: &[Tensor]| linear_of_columns(&given[0], columns.clone(), &given[1]);
+            assert_same(map, |given| operations::linear_of_columns(&given[0], columns.clone(), &given[1]), &given);
+        }
+        let numbers = [tables[0].clone(), matrix([1, 3], |number| 0.1 - 0.3 * number)];
+        for factors in [None, Some(matrix([4, 3], |number| if number % 3.0 == 1.0 { 0.0 } else { 1.25 }))] {
+            let plain = |given: &[Tensor]| hidden(&given[0], &given[1], factors.clone());
+            assert_same(plain, |given| operations::hidden(&given[0], &given[1], factors.clone()), &numbers);
+        }
+    }
+
+    /// At zero, where the derivative is the slope, or that of relu; and rows of zeros.
     #[test]
     fn zeros_are_those_of_our_own() {
         let zeros = [matrix([2, 3], |_| 0.0)];
         assert_same(|given| leaky_relu(&given[0], 0.2), |given| operations::leaky_relu(&given[0], 0.2), &zeros);
         assert_same(|given| unit_rows(&given[0]), |given| operations::unit_rows(&given[0]), &zeros);
+        let hidden_zeros = [zeros[0].clone(), matrix([1, 3], |_| 0.0)];
+        assert_same(|given| hidden(&given[0], &given[1], None), |given| operations::hidden(&given[0], &given[1], None), &hidden_zeros);
     }
 }

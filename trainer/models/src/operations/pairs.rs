@@ -1,0 +1,204 @@
+//! Operations of networks that score pairs: on a row of either table for each pair, and on the numbers of a hidden layer.
+
+use super::{
+    elementwise::{Operation, run},
+    linear::ColumnSums,
+    real::Real,
+};
+use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Storage, Tensor, bail};
+use std::{ops::Range, sync::Arc};
+
+/// What is made of the two rows of a pair, number by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Combine {
+    Sum,
+    Product,
+}
+
+/// The sums, or the products, of some columns of a row of one table and of a row of another for each pair.
+#[derive(Clone)]
+pub(super) struct PairRows {
+    /// For each pair the places of its rows.
+    places: Arc<[Vec<u32>; 2]>,
+    columns: Range<usize>,
+    combine: Combine,
+}
+
+/// The derivative by one of the tables from that by the result and from the other table.
+struct ByTable {
+    pairs: PairRows,
+    side: usize,
+    /// `[rows, columns]` of that table.
+    shape: [usize; 2],
+}
+
+impl PairRows {
+    /// # Errors
+    /// When places are no `u32`, or as many on one side as on the other.
+    pub(super) fn new(places: [&Tensor; 2], columns: Range<usize>, combine: Combine) -> Result<Self> {
+        let [users, items] = [places[0].to_vec1()?, places[1].to_vec1()?];
+        if users.len() != items.len() {
+            bail!("there are {} users and {} items of pairs, expected as many", users.len(), items.len());
+        }
+        Ok(Self { places: Arc::new([users, items]), columns, combine })
+    }
+
+    /// The row of each pair, in a table with `width` columns.
+    fn rows<'a, T>(&'a self, side: usize, table: &'a [T], width: usize) -> impl Iterator<Item = &'a [T]> {
+        let Range { start, end } = self.columns;
+        self.places[side].iter().map(move |&place| &table[place as usize * width..][start..end])
+    }
+}
+
+impl Operation for PairRows {
+    fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
+        let (_, width) = shape.dims2()?;
+        let mut result = Vec::with_capacity(self.places[0].len() * self.columns.len());
+        for (one, other) in self.rows(0, from[0], width).zip(self.rows(1, from[1], width)) {
+            let both = one.iter().zip(other);
+            match self.combine {
+                Combine::Sum => result.extend(both.map(|(&one, &other)| one + other)),
+                Combine::Product => result.extend(both.map(|(&one, &other)| one * other)),
+            }
+        }
+        Ok(result)
+    }
+
+    fn shape(&self, _shapes: &[&Shape]) -> Result<Shape> {
+        Ok(Shape::from((self.places[0].len(), self.columns.len())))
+    }
+}
+
+impl Operation for ByTable {
+    fn run<T: Real>(&self, from: &[&[T]], _shape: &Shape) -> Result<Vec<T>> {
+        let ([rows, width], PairRows { places, columns, combine }) = (self.shape, &self.pairs);
+        let mut sums = vec![T::zero(); rows * width];
+        let pairs = places[self.side].iter().zip(from[0].chunks_exact(columns.len()));
+        for ((&place, derivative), other) in pairs.zip(self.pairs.rows(1 - self.side, from[1], width)) {
+            let sum = sums[place as usize * width..][columns.clone()].iter_mut().zip(derivative);
+            match combine {
+                Combine::Sum => sum.for_each(|(sum, &derivative)| *sum += derivative),
+                Combine::Product => sum.zip(other).for_each(|((sum, &derivative), &other)| *sum += derivative * other),
+            }
+        }
+        Ok(sums)
+    }
+
+    fn shape(&self, _shapes: &[&Shape]) -> Result<Shape> {
+        Ok(Shape::from((self.shape[0], self.shape[1])))
+    }
+}
+
+impl CustomOp2 for PairRows {
+    fn name(&self) -> &'static str {
+        "rows-of-pairs"
+    }
+
+    fn cpu_fwd(&self, users: &CpuStorage, of_users: &Layout, items: &CpuStorage, of_items: &Layout) -> Result<(CpuStorage, Shape)> {
+        run(self, &[(users, of_users), (items, of_items)])
+    }
+
+    fn bwd(&self, users: &Tensor, items: &Tensor, _result: &Tensor, derivative: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
+        let derivative = derivative.contiguous()?;
+        let by = |side: usize, own: &Tensor, other: &Tensor| {
+            let shape = own.dims2()?.into();
+            derivative.apply_op2_no_bwd(other, &ByTable { pairs: self.clone(), side, shape }).map(Some)
+        };
+        Ok((by(0, users, items)?, by(1, items, users)?))
+    }
+}
+
+impl CustomOp2 for ByTable {
+    fn name(&self) -> &'static str {
+        "rows-of-pairs-by-table"
+    }
+
+    fn cpu_fwd(
+        &self,
+        derivative: &CpuStorage,
+        of_derivative: &Layout,
+        other: &CpuStorage,
+        of_other: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
+        run(self, &[(derivative, of_derivative), (other, of_other)])
+    }
+}
+
+/// `relu(x + bias)` for `x [rows, n]` and `bias [1, n]`, times constants of the shape of x; the derivative of relu at 0 is 1, as candle's.
+#[derive(Clone)]
+pub(super) struct Hidden {
+    pub(super) bias: Tensor,
+    pub(super) factors: Option<Tensor>,
+}
+
+/// The derivative by `x` from x and that by the result.
+struct ByNumbers(Hidden);
+
+impl Hidden {
+    /// Runs an operation on its tensors, and behind them on the bias and the constants.
+    fn with_own(&self, operation: &impl Operation, tensors: &[(&CpuStorage, &Layout)]) -> Result<(CpuStorage, Shape)> {
+        let own: Vec<_> = std::iter::once(&self.bias).chain(&self.factors).map(Tensor::storage_and_layout).collect();
+        let mut all = tensors.to_vec();
+        for (storage, layout) in &own {
+            let Storage::Cpu(storage) = &**storage else { bail!("constants are on the CPU") };
+            all.push((storage, layout));
+        }
+        run(operation, &all)
+    }
+}
+
+impl Operation for Hidden {
+    fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
+        let (_, width) = shape.dims2()?;
+        let mut result = Vec::with_capacity(from[0].len());
+        let relu = |(&x, &bias): (&T, &T)| if x + bias > T::zero() { x + bias } else { T::zero() };
+        for row in from[0].chunks_exact(width) {
+            result.extend(row.iter().zip(from[1]).map(relu));
+        }
+        if let Some(&factors) = from.get(2) {
+            result.iter_mut().zip(factors).for_each(|(value, &factor)| *value *= factor);
+        }
+        Ok(result)
+    }
+}
+
+impl Operation for ByNumbers {
+    fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
+        let (_, width) = shape.dims2()?;
+        let mut result = Vec::with_capacity(from[0].len());
+        let by = |((&x, &derivative), &bias): ((&T, &T), &T)| if x + bias >= T::zero() { derivative } else { T::zero() };
+        for (row, derivatives) in from[0].chunks_exact(width).zip(from[1].chunks_exact(width)) {
+            result.extend(row.iter().zip(derivatives).zip(from[2]).map(by));
+        }
+        if let Some(&factors) = from.get(3) {
+            result.iter_mut().zip(factors).for_each(|(value, &factor)| *value *= factor);
+        }
+        Ok(result)
+    }
+}
+
+impl CustomOp2 for Hidden {
+    fn name(&self) -> &'static str {
+        "hidden-layer"
+    }
+
+    fn cpu_fwd(&self, x: &CpuStorage, of_x: &Layout, _bias: &CpuStorage, _of_bias: &Layout) -> Result<(CpuStorage, Shape)> {
+        self.with_own(self, &[(x, of_x)])
+    }
+
+    fn bwd(&self, x: &Tensor, _bias: &Tensor, _result: &Tensor, derivative: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
+        let by_numbers = x.apply_op2_no_bwd(&derivative.contiguous()?, &ByNumbers(self.clone()))?;
+        let by_bias = by_numbers.apply_op1_no_bwd(&ColumnSums)?;
+        Ok((Some(by_numbers), Some(by_bias)))
+    }
+}
+
+impl CustomOp2 for ByNumbers {
+    fn name(&self) -> &'static str {
+        "hidden-layer-by-numbers"
+    }
+
+    fn cpu_fwd(&self, x: &CpuStorage, of_x: &Layout, derivative: &CpuStorage, of_derivative: &Layout) -> Result<(CpuStorage, Shape)> {
+        self.0.with_own(self, &[(x, of_x), (derivative, of_derivative)])
+    }
+}
