@@ -20,7 +20,13 @@ pub type Files = BTreeMap<String, FileEntry>;
 impl FileEntry {
     /// The description of a content.
     pub fn of(content: &[u8]) -> Self {
-        Self { bytes: content.len() as u64, sha256: checksum(content) }
+        Self::of_pieces(&[content])
+    }
+
+    /// The description of a content of these pieces, one after the other.
+    pub fn of_pieces(pieces: &[&[u8]]) -> Self {
+        let hash = pieces.iter().fold(Sha256::new(), |hash, piece| hash.chain_update(piece));
+        Self { bytes: pieces.iter().map(|piece| piece.len() as u64).sum(), sha256: hex::encode(hash.finalize()) }
     }
 
     /// Whether this is what a content is.

@@ -2,7 +2,7 @@
 //!
 //! A prepared dataset is a folder of Parquet tables and a manifest that is written last. [`Dataset`] is the whole of it in memory:
 //! ids in sorted order, one [`Interactions`] for each of train, validation and test, and the [`Order`] in which they came, where it is known; [`DatasetWriter`] stores one that memory does not hold. [`Location`] is a folder or a file on any
-//! object store, [`table`] moves Arrow batches in and out of it, a [`marker`] holds the checksums of what was stored, [`quote`] shows what
+//! object store, [`table`] moves Arrow batches in and out of it, a [`TensorFile`] is a file of tensors that needs no copy of them, a [`marker`] holds the checksums of what was stored, [`quote`] shows what
 //! came from outside in messages, [`redact`] leaves out what none may show, and [`panics`] makes errors of what decoders give up on.
 
 mod cache;
@@ -25,6 +25,7 @@ mod runtime;
 mod split;
 pub mod table;
 mod table_files;
+mod tensor_file;
 mod writer;
 
 pub use cache::Cache;
@@ -38,4 +39,5 @@ pub use prepared::Dataset;
 pub use runtime::{block_on, start_runtime};
 pub use split::Split;
 pub use table_files::table_of;
+pub use tensor_file::TensorFile;
 pub use writer::DatasetWriter;

@@ -15,6 +15,9 @@ use std::{
 use tokio::task::JoinSet;
 
 impl Location {
+    /// Bytes that writing a large file in pieces takes at most beside them: parts on their way, and the next one.
+    pub const WRITING: u64 = ((PARTS_AT_ONCE + 1) * PART) as u64;
+
     /// Puts the whole file in place, atomically. What is larger than a part goes to a server in parts. A link is followed; into a pipe or a
     /// device the content is written as it is opened, and it may be written in part when an error comes.
     ///
@@ -31,7 +34,7 @@ impl Location {
 
     fn put(&self, content: Bytes) -> Result<()> {
         if self.is_remote() && content.len() > PART {
-            return self.write_parts(&|place| Ok(content.slice(place.min(content.len())..content.len().min(place + PART))));
+            return self.write_parts(&|place, size| Ok(content.slice(place.min(content.len())..content.len().min(place + size))));
         }
         let payload = PutPayload::from_bytes(content);
         let put = || self.server.store.put(&self.path, payload.clone());
@@ -45,9 +48,10 @@ impl Location {
     /// # Errors
     /// [`Error::Store`]: the old file, if any, is untouched.
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<()> {
-        let put = |aim: &Self| match pieces.iter().map(|piece| piece.len()).sum::<usize>() {
-            ..=PART => aim.put(pieces.concat().into()),
-            _ => aim.write_parts(&|place| Ok(part_of(pieces, place))),
+        let length: usize = pieces.iter().map(|piece| piece.len()).sum();
+        let put = |aim: &Self| match length <= aim.part() {
+            true => aim.put(pieces.concat().into()),
+            false => aim.write_parts(&|place, size| Ok(part_of(pieces, place, size))),
         };
         match self.place()? {
             Place::Here => put(self),
@@ -85,11 +89,11 @@ impl Location {
     }
 
     fn put_parts_of(&self, file: &Path) -> Result<()> {
-        self.write_parts(&|place| {
+        self.write_parts(&|place, size| {
             let mut source = File::open(file)?;
             source.seek(SeekFrom::Start(place as u64))?;
-            let mut part = Vec::with_capacity(PART);
-            source.take(PART as u64).read_to_end(&mut part)?;
+            let mut part = Vec::with_capacity(size);
+            source.take(size as u64).read_to_end(&mut part)?;
             Ok(part.into())
         })
     }
@@ -126,11 +130,17 @@ impl Location {
         }
     }
 
-    /// Uploads the parts that begin at each multiple of [`PART`], up to an empty one.
+    /// Bytes of one part of a large file.
+    fn part(&self) -> usize {
+        if self.is_remote() { PART } else { LOCAL_PART }
+    }
+
+    /// Uploads a file in parts, up to an empty one: a few large ones at a time to a server, which answers late, small ones in turn to a disk.
     fn write_parts(&self, part: Parts<'_>) -> Result<()> {
+        let (size, at_once) = (self.part(), if self.is_remote() { PARTS_AT_ONCE } else { 1 });
         let upload = || async {
             let mut upload = self.server.store.put_multipart(&self.path).await?;
-            let result = send_parts(&mut *upload, part).await;
+            let result = send_parts(&mut *upload, part, size, at_once).await;
             if result.is_err() {
                 // Its parts are paid for and seen by nobody. The first error is what matters.
                 let _ = upload.abort().await;
@@ -141,16 +151,19 @@ impl Location {
     }
 }
 
-/// The part that begins at a place; empty behind the end.
-type Parts<'a> = &'a dyn Fn(usize) -> std::io::Result<Bytes>;
+/// Bytes of one part of a large file that is written to a disk.
+const LOCAL_PART: usize = 1 << 18;
 
-/// The part of the pieces one after the other that begins at this place.
-fn part_of(pieces: &[&[u8]], place: usize) -> Bytes {
-    let mut part = Vec::with_capacity(PART);
+/// The part of at most some size that begins at a place; empty behind the end.
+type Parts<'a> = &'a dyn Fn(usize, usize) -> std::io::Result<Bytes>;
+
+/// The part of at most this size of the pieces one after the other that begins at this place.
+fn part_of(pieces: &[&[u8]], place: usize, size: usize) -> Bytes {
+    let mut part = Vec::with_capacity(size);
     let mut skipped = 0;
     for piece in pieces {
         let from = (place + part.len()).saturating_sub(skipped).min(piece.len());
-        let to = piece.len().min(from + PART - part.len());
+        let to = piece.len().min(from + size - part.len());
         part.extend_from_slice(&piece[from..to]);
         skipped += piece.len();
     }
@@ -163,14 +176,14 @@ fn rename(file: &Path, to: &Path) -> io::Result<()> {
     fs::rename(file, to)
 }
 
-async fn send_parts(upload: &mut dyn MultipartUpload, part: Parts<'_>) -> object_store::Result<()> {
+async fn send_parts(upload: &mut dyn MultipartUpload, part: Parts<'_>, size: usize, at_once: usize) -> object_store::Result<()> {
     let mut under_way = JoinSet::new();
-    for place in (0..).step_by(PART) {
-        let content = part(place).map_err(|error| object_store::Error::Generic { store: "local file", source: error.into() })?;
+    for place in (0..).step_by(size) {
+        let content = part(place, size).map_err(|error| object_store::Error::Generic { store: "local file", source: error.into() })?;
         if content.is_empty() {
             break;
         }
-        if under_way.len() == PARTS_AT_ONCE {
+        if under_way.len() == at_once {
             finished(&mut under_way).await?;
         }
         under_way.spawn(upload.put_part(content.into()));

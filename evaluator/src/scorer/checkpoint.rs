@@ -9,7 +9,7 @@
 
 use super::{Scorer, Sizes, tensors::Tensors};
 use crate::{Error, Result};
-use dataset::{FileEntry, Location, marker};
+use dataset::{FileEntry, Location, TensorFile, marker};
 use serde::{Deserialize, Serialize};
 
 /// The version of this contract: 2, as the description has a checksum of its own.
@@ -55,28 +55,40 @@ impl Description {
     }
 }
 
+/// What the files of a checkpoint hold: the tensors where they are, and their description.
+pub struct CheckpointContent<'a> {
+    tensors: TensorFile<'a>,
+    description: String,
+}
+
+impl CheckpointContent<'_> {
+    /// The names of the files and their contents in pieces, in the order in which they are to be written.
+    pub fn files(&self) -> [(&'static str, Vec<&[u8]>); 2] {
+        [(TENSORS, self.tensors.pieces()), (DESCRIPTION, vec![self.description.as_bytes()])]
+    }
+}
+
 impl Scorer {
     /// Writes the tensors and then their description into a checkpoint's folder.
     ///
     /// # Errors
-    /// As for [`files`](Self::files), and [`Error::Dataset`] when it cannot be stored.
+    /// As for [`content`](Self::content), and [`Error::Dataset`] when it cannot be stored.
     pub fn write(&self, folder: &Location) -> Result<()> {
-        for (name, content) in self.files(folder)? {
-            folder.join(name).write(content)?;
-        }
-        Ok(())
+        let content = self.content(folder)?;
+        content.files().iter().try_for_each(|(name, pieces)| Ok(folder.join(name).write_pieces(pieces)?))
     }
 
-    /// The names and contents of the files of a checkpoint, in the order in which they are to be written; `folder` names it in errors.
+    /// What the files of a checkpoint hold; `folder` names it in errors.
     ///
     /// # Errors
     /// [`Error::Scorer`] for a value that is not finite or sizes that do not fit.
-    pub fn files(&self, folder: &Location) -> Result<[(&'static str, Vec<u8>); 2]> {
+    pub fn content(&self, folder: &Location) -> Result<CheckpointContent<'_>> {
         let refuse = |reason| Error::Scorer { at: folder.to_string(), reason };
         self.check().map_err(refuse)?;
-        let bytes = safetensors::serialize(self.tensors(), None).map_err(|error| refuse(error.to_string()))?;
-        let description = Description { schema_version: SCHEMA_VERSION, scorer: self.sizes(), tensors: FileEntry::of(&bytes) };
-        Ok([(TENSORS, bytes), (DESCRIPTION, marker::text(&description).into_bytes())])
+        let tensors = TensorFile::new(self.tensors(), None).map_err(|error| refuse(error.to_string()))?;
+        let entry = FileEntry::of_pieces(&tensors.pieces());
+        let description = Description { schema_version: SCHEMA_VERSION, scorer: self.sizes(), tensors: entry };
+        Ok(CheckpointContent { tensors, description: marker::text(&description) })
     }
 
     /// Reads a checkpoint and checks it against its description.
@@ -232,12 +244,13 @@ mod tests {
     #[test]
     fn the_description_of_another_model_is_refused() {
         let [one, other] = ["one", "other"].map(|name| Location::parse("memory:///scorer/marked").unwrap().join(name));
-        let [[_, (name, expected)], _] = [(&one, 1.0), (&other, 2.0)].map(|(folder, value)| {
+        let [(name, expected), _] = [(&one, 1.0), (&other, 2.0)].map(|(folder, value)| {
             let scorer = factors(vec![value, 2.0]);
             scorer.write(folder).unwrap();
-            scorer.files(folder).unwrap()
+            let content = scorer.content(folder).unwrap();
+            let [_, (name, description)] = content.files();
+            (name, FileEntry::of_pieces(&description))
         });
-        let expected = FileEntry::of(&expected);
         assert!(Scorer::read_marked(&one, &expected).is_ok());
         let message = Scorer::read_marked(&other, &expected).unwrap_err().to_string();
         assert!(message.contains(&format!("other/{name}: its checksum differs")), "{message}");

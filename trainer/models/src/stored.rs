@@ -1,7 +1,7 @@
 //! What is stored of a model, and ranked: its size.
 
 use super::Sizes;
-use dataset::Manifest;
+use dataset::{Location, Manifest};
 use evaluator::rank::{WorkingSpace, rank_memory};
 
 /// Bytes of a float, and of an id.
@@ -76,10 +76,10 @@ impl Stored {
         }
     }
 
-    /// Bytes when a fit is over: the model, and either what ranks the validation part or, after that, the model's file.
+    /// Bytes when a fit is over: the model, and either what ranks the validation part or, after that, what writes the model's file.
     pub fn fitted(self, sizes: Sizes, ranking: u64) -> u64 {
         let model = self.bytes_of(sizes);
-        model + ranking.max(model)
+        model + ranking.max(model.min(Location::WRITING))
     }
 
     fn bytes_of(self, sizes: Sizes) -> u64 {

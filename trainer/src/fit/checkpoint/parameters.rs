@@ -2,7 +2,7 @@
 //!
 //! A tensor is named by its place in the model's order and its own name: `2.layer1.weight`.
 
-use dataset::{Error, Location, Result};
+use dataset::{Error, Location, Result, TensorFile};
 use models::NamedMatrices;
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use vectors::Matrix;
@@ -11,14 +11,14 @@ use vectors::Matrix;
 pub(crate) const NAME: &str = "parameters.safetensors";
 
 /// The content of the file; `folder` names it in errors.
-pub(crate) fn encode(parameters: &NamedMatrices<'_>, folder: &Location) -> Result<Vec<u8>> {
+pub(crate) fn encode<'a>(parameters: &NamedMatrices<'a>, folder: &Location) -> Result<TensorFile<'a>> {
     let refuse = |error: safetensors::SafeTensorError| Error::content(folder.join(NAME), error);
     let mut tensors = Vec::new();
     for (place, (name, matrix)) in parameters.iter().enumerate() {
         let values = TensorView::new(Dtype::F32, vec![matrix.rows, matrix.dim], bytemuck::cast_slice(&matrix.values));
         tensors.push((format!("{place}.{name}"), values.map_err(refuse)?));
     }
-    safetensors::serialize(tensors, None).map_err(refuse)
+    TensorFile::new(tensors, None).map_err(refuse)
 }
 
 /// The parameters of a file, by their own names and in the model's order.
@@ -53,7 +53,7 @@ mod tests {
             .chain([("none".to_owned(), Matrix { rows: 0, dim: 3, values: Vec::new() })])
             .collect();
         let named = matrices.iter().map(|(name, matrix)| (&name[..], matrix)).collect();
-        at.write(encode(&named, &at).unwrap()).unwrap();
+        at.write_pieces(&encode(&named, &at).unwrap().pieces()).unwrap();
         assert_eq!(read(&at).unwrap(), matrices);
     }
 

@@ -9,11 +9,8 @@ use crate::fit::checkpoint::{
     curve::Point,
     stored_files::{Checkpoint, REMEDY},
 };
-use dataset::{Error, Location};
-use safetensors::{
-    Dtype, SafeTensorError, SafeTensors,
-    tensor::{Metadata, TensorInfo},
-};
+use dataset::{Error, Location, TensorFile};
+use safetensors::{Dtype, SafeTensorError, SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -100,33 +97,21 @@ fn checksum(header: &str, mut values: Vec<(&str, &[u8])>) -> String {
 }
 
 /// The file goes out in parts, straight from the state.
-pub(crate) fn write(folder: &Location, trial: &str, position: &Position, state: &[(String, &mut [f32])]) -> Result<()> {
-    let mut tensors: Vec<(&str, &[u8])> = state.iter().map(|(name, values)| (name.as_str(), bytemuck::cast_slice(values))).collect();
-    tensors.sort_unstable();
+pub(crate) fn write<'a>(folder: &Location, trial: &str, position: &Position, state: &'a [(String, &mut [f32])]) -> Result<()> {
+    let tensors: Vec<(&str, &'a [u8])> = state.iter().map(|(name, values)| (name.as_str(), bytemuck::cast_slice(values))).collect();
     let position = serde_json::to_string(position).expect("a position is plain data");
     let header = header_checksum(trial, &position);
     let checksum = checksum(&header, tensors.clone());
     let metadata = [("trial", trial.to_owned()), ("position", position), ("header_sha256", header), ("sha256", checksum)];
     let metadata = metadata.map(|(key, value)| (key.to_owned(), value)).into();
-    let header = file_header(metadata, &tensors).map_err(|error| Error::content(at(folder), error))?;
-    let length = (header.len() as u64).to_le_bytes();
-    let pieces: Vec<&[u8]> = [&length[..], &header].into_iter().chain(tensors.into_iter().map(|(_, values)| values)).collect();
-    Ok(at(folder).write_pieces(&pieces)?)
-}
-
-/// The header of a safetensors file of f32 vectors that follow one after the other: JSON, filled up to a multiple of eight bytes.
-fn file_header(metadata: HashMap<String, String>, tensors: &[(&str, &[u8])]) -> Result<Vec<u8>, SafeTensorError> {
-    let mut end = 0;
-    let infos = tensors.iter().map(|(name, values)| {
-        let start = end;
-        end += values.len();
-        let info = TensorInfo { dtype: Dtype::F32, shape: vec![values.len() / size_of::<f32>()], data_offsets: (start, end) };
-        ((*name).to_owned(), info)
-    });
-    let header = Metadata::new(Some(metadata), infos.collect())?;
-    let mut header = serde_json::to_vec(&header)?;
-    header.resize(header.len().next_multiple_of(8), b' ');
-    Ok(header)
+    let refuse = |error: SafeTensorError| Error::content(at(folder), error);
+    let vector = |(name, values): (&str, &'a [u8])| {
+        let values = TensorView::new(Dtype::F32, vec![values.len() / size_of::<f32>()], values)?;
+        Ok((name.to_owned(), values))
+    };
+    let tensors = tensors.into_iter().map(vector).collect::<Result<Vec<_>, _>>().map_err(refuse)?;
+    let file = TensorFile::new(tensors, Some(metadata)).map_err(refuse)?;
+    Ok(at(folder).write_pieces(&file.pieces())?)
 }
 
 /// Where the trial stands by the header of its state, which must be of this trial.

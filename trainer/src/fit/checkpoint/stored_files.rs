@@ -10,7 +10,6 @@
 
 use super::parameters;
 use crate::Result;
-use bytes::Bytes;
 use dataset::{FileEntry, Files, Location};
 use evaluator::Scorer;
 use models::NamedMatrices;
@@ -41,14 +40,14 @@ impl Checkpoint {
     /// Writes a model, the parameters that it folds users in by, and the table of its validation values, where there are any.
     pub(crate) fn write(folder: &Location, scorer: &Scorer, parameters: &NamedMatrices<'_>, per_user: Option<Vec<u8>>) -> Result<Self> {
         let kept = (!parameters.is_empty()).then(|| parameters::encode(parameters, folder)).transpose()?;
-        let kept = kept.map(|content| (parameters::NAME, content));
-        let per_user = per_user.map(|table| ("per_user.parquet", table));
-        let contents: Vec<(&str, Bytes)> =
-            per_user.into_iter().chain(kept).chain(scorer.files(folder)?).map(|(name, content)| (name, content.into())).collect();
-        let entries: Vec<FileEntry> = contents.iter().map(|(_, content)| FileEntry::of(content)).collect();
+        let kept = kept.as_ref().map(|file| (parameters::NAME, file.pieces()));
+        let per_user = per_user.as_ref().map(|table| ("per_user.parquet", vec![&table[..]]));
+        let scorer = scorer.content(folder)?;
+        let contents: Vec<(&str, Vec<&[u8]>)> = per_user.into_iter().chain(kept).chain(scorer.files()).collect();
+        let entries: Vec<FileEntry> = contents.iter().map(|(_, pieces)| FileEntry::of_pieces(pieces)).collect();
         let at = format!("checkpoint/{}", key(&entries));
-        for (name, content) in &contents {
-            folder.join(&at).join(name).write(content.clone())?;
+        for (name, pieces) in &contents {
+            folder.join(&at).join(name).write_pieces(pieces)?;
         }
         let files = contents.iter().zip(entries).map(|((name, _), entry)| (format!("{at}/{name}"), entry)).collect();
         Ok(Self { at, files })

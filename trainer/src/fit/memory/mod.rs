@@ -3,7 +3,7 @@
 //! ```text
 //! table        [users + items, dim]: the parameters; the two moments of each; what the model adds (`memory` in its file)
 //! working      what a step needs: batches, scores, gradients
-//! evaluation   a copy of the vectors and their file, or the file of the state as a training that goes on reads it, whichever is more
+//! evaluation   a copy of the vectors and what ranks or writes them, or the file of the state as a training that goes on reads it, whichever is more
 //! ```
 
 mod on_device;
@@ -12,7 +12,7 @@ pub use on_device::{DeviceMemory, device_memory};
 
 use crate::fit::step::{parts, path::StepKind, sparse::AHEAD};
 use crate::{Learning, Trial};
-use dataset::Manifest;
+use dataset::{Location, Manifest};
 use embeddings::{Others, Ranks};
 use losses::{Adversary, Per, Related, StateSpec, Update};
 
@@ -104,7 +104,7 @@ struct Evaluating {
 fn learned(tables: TableSizes, vectors: TableSizes, evaluating: Evaluating) -> u64 {
     let table = tables.table();
     let Evaluating { ranking, kept, folded } = evaluating;
-    let evaluation = vectors.table() + ranking.max(vectors.table() + kept).max(folded);
+    let evaluation = vectors.table() + ranking.max((vectors.table() + kept).min(Location::WRITING)).max(folded);
     let resume = 3 * table + (tables.users + tables.items) * ID;
     3 * table + tables.train * 2 * ID + evaluation.max(resume)
 }
