@@ -249,9 +249,14 @@ mod tests {
         let content: Vec<u8> = (0..2 * PART + 12_345).map(|i| (i % 251) as u8).collect();
         for root in [folder.path().to_str().unwrap(), "memory:///pieces"] {
             let at = Location::parse(root).unwrap().join("whole");
-            for (length, cuts) in
-                [(content.len(), [0, 3, PART, PART + 1]), (2 * PART, [PART - 1, PART - 1, PART, 2 * PART]), (9, [0, 0, 4, 9]), (0, [0; 4])]
-            {
+            for (length, cuts) in [
+                (content.len(), [0, 3, PART, PART + 1]),
+                (2 * PART, [PART - 1, PART - 1, PART, 2 * PART]),
+                (LOCAL_PART, [1; 4]),
+                (LOCAL_PART + 1, [9; 4]),
+                (9, [0, 0, 4, 9]),
+                (0, [0; 4]),
+            ] {
                 let [a, b, c, d] = cuts;
                 at.write_pieces(&[&content[..a], &content[a..b], &content[b..c], &content[c..d], &content[d..length]]).unwrap();
                 assert!(at.read().unwrap() == content[..length], "{root} {length}");
