@@ -15,8 +15,10 @@ use std::{
 use tokio::task::JoinSet;
 
 impl Location {
-    /// Bytes that writing a large file in pieces takes at most beside them: parts on their way, and the next one.
-    pub const WRITING: u64 = ((PARTS_AT_ONCE + 1) * PART) as u64;
+    /// Bytes that [`write_pieces`](Self::write_pieces) takes at most beside pieces of so many bytes: parts on their way, and the next one.
+    pub fn memory_to_write(bytes: u64) -> u64 {
+        bytes.min(((PARTS_AT_ONCE + 1) * PART) as u64)
+    }
 
     /// Puts the whole file in place, atomically. What is larger than a part goes to a server in parts. A link is followed; into a pipe or a
     /// device the content is written as it is opened, and it may be written in part when an error comes.
@@ -68,8 +70,8 @@ impl Location {
     pub fn upload(&self, file: &Path) -> Result<()> {
         let content = File::open(file).map_err(|error| Error::store("read", file.display(), &error))?;
         match self.place()? {
-            Place::Here => self.put_parts_of(file),
-            Place::Linked(aim) => aim.put_parts_of(file),
+            Place::Here => self.put_parts_of(&content),
+            Place::Linked(aim) => aim.put_parts_of(&content),
             Place::Through(path) => write_through(&path, content),
         }
     }
@@ -88,9 +90,9 @@ impl Location {
         fs::remove_file(file).map_err(|error| Error::store("remove", file.display(), &error))
     }
 
-    fn put_parts_of(&self, file: &Path) -> Result<()> {
+    fn put_parts_of(&self, source: &File) -> Result<()> {
         self.write_parts(&|place, size| {
-            let mut source = File::open(file)?;
+            let mut source = source;
             source.seek(SeekFrom::Start(place as u64))?;
             let mut part = Vec::with_capacity(size);
             source.take(size as u64).read_to_end(&mut part)?;

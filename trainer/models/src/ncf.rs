@@ -13,7 +13,7 @@ use super::{
     kind::Learned,
     limits::check_tables,
     mf::IdentityFormula,
-    operations::{linear_of_columns, products_of_pairs, sums_of_pairs},
+    operations::{linear_without_bias, products_of_pairs, sums_of_pairs},
     pairs::{PairNetwork, Pairs},
 };
 use crate::parameters::Parameters;
@@ -133,13 +133,13 @@ impl PairNetwork for Ncf {
         _step: &TrainStep,
     ) -> Result<Tensor> {
         let [to_users, to_items, bias, output] = weights else { unreachable!("as many weights as there are names") };
-        let (places, dim) = ([of_users, of_items], self.dim as usize);
-        let part = |rows: &Tensor, weights: &Tensor| linear_of_columns(rows, 0..dim, weights);
-        let mut sums = sums_of_pairs(&part(users, to_users)?, &part(items, to_items)?, places)?.broadcast_add(bias)?;
+        let places = [of_users, of_items];
+        let (of_users, of_items) = (linear_without_bias(users, to_users)?, linear_without_bias(items, to_items)?);
+        let mut sums = sums_of_pairs(&of_users, &of_items, places)?.broadcast_add(bias)?;
         if self.form == NcfForm::Ncf {
-            sums = (sums + products_of_pairs(users, items, places, 0..dim)?)?;
+            sums = (sums + products_of_pairs(users, items, places, 0..self.products())?)?;
         }
-        linear_of_columns(&sums.tanh()?, 0..dim, output)?.squeeze(1)
+        linear_without_bias(&sums.tanh()?, output)?.squeeze(1)
     }
 
     fn scorer(&self, parameters: &Parameters) -> Scorer {

@@ -14,7 +14,7 @@ use super::{
     limits::check_tables,
     mf::IdentityFormula,
     noise::{Keyed, dropout},
-    operations::{hidden, linear_of_columns, products_of_pairs, sums_of_pairs},
+    operations::{hidden, linear_of_columns, linear_without_bias, products_of_pairs, sums_of_pairs},
     pairs::{PairNetwork, Pairs},
 };
 use crate::parameters::Parameters;
@@ -208,11 +208,10 @@ impl PairNetwork for NeuMfLayers {
         }
         let mut weights = weights.iter();
         let mut next = || weights.next().expect("as many weights as there are names");
-        let all = |x: &Tensor, weights: &Tensor| linear_of_columns(x, 0..x.dim(1)?, weights);
         let mut hidden: Option<Tensor> = None;
         for layer in 0..layers.len() {
             let sums = match hidden {
-                Some(hidden) => all(&hidden, next())?,
+                Some(hidden) => linear_without_bias(&hidden, next())?,
                 None => {
                     let columns = product..product + self.settings.dim as usize;
                     let of_users = linear_of_columns(users, columns.clone(), next())?;
@@ -222,7 +221,7 @@ impl PairNetwork for NeuMfLayers {
             hidden = Some(self.hidden(&sums, next(), layer, *first, step)?);
         }
         parts.extend(hidden);
-        let scores = all(&Tensor::cat(&parts, 1)?, next())?.squeeze(1)?;
+        let scores = linear_without_bias(&Tensor::cat(&parts, 1)?, next())?.squeeze(1)?;
         if layers.is_empty() { Ok(scores) } else { scores.broadcast_add(&next().squeeze(0)?) }
     }
 

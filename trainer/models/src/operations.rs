@@ -4,6 +4,7 @@
 
 mod elementwise;
 mod given;
+mod hidden;
 mod linear;
 mod pairs;
 mod plain;
@@ -13,8 +14,9 @@ mod rows;
 use candle_core::{Result, Tensor};
 use elementwise::{LeakyRelu, UnitRows};
 pub(crate) use given::given;
+use hidden::Hidden;
 use linear::{Gelu, Linear, Times};
-use pairs::{Combine, Hidden, PairRows};
+use pairs::{Combine, PairRows};
 pub use plain::as_elsewhere;
 pub(crate) use plain::{is_ours, sigmoid};
 pub(crate) use real::Real;
@@ -90,6 +92,14 @@ pub(crate) fn linear(x: &Tensor, weights: &Tensor, bias: &Tensor) -> Result<Tens
     x.contiguous()?.apply_op3(weights, bias, Linear { columns: 0..x.dim(1)? })
 }
 
+/// `x W^T` for `x [rows, in]` and `W [out, in]`.
+///
+/// # Errors
+/// When the values are no floats, or the shapes do not fit.
+pub(crate) fn linear_without_bias(x: &Tensor, weights: &Tensor) -> Result<Tensor> {
+    linear_of_columns(x, 0..x.dim(1)?, weights)
+}
+
 /// `x[:, columns] W^T` for `x [rows, width]` and `W [out, columns]`.
 ///
 /// # Errors
@@ -104,7 +114,7 @@ pub(crate) fn linear_of_columns(x: &Tensor, columns: Range<usize>, weights: &Ten
 /// # Errors
 /// When the values are no floats, or the shapes do not fit.
 pub(crate) fn hidden(x: &Tensor, bias: &Tensor, factors: Option<Tensor>) -> Result<Tensor> {
-    if is_ours(x) { x.contiguous()?.apply_op2(bias, Hidden { bias: bias.contiguous()?, factors }) } else { plain::hidden(x, bias, factors) }
+    if is_ours(x) { x.contiguous()?.apply_op2(bias, Hidden { factors }) } else { plain::hidden(x, bias, factors) }
 }
 
 /// The sums of a row of users and a row of items for each pair, `[R, dim]`; `places` are those of either row, `[R]` of `u32`.

@@ -79,7 +79,7 @@ impl Stored {
     /// Bytes when a fit is over: the model, and either what ranks the validation part or, after that, what writes the model's file.
     pub fn fitted(self, sizes: Sizes, ranking: u64) -> u64 {
         let model = self.bytes_of(sizes);
-        model + ranking.max(model.min(Location::WRITING))
+        model + ranking.max(Location::memory_to_write(model))
     }
 
     fn bytes_of(self, sizes: Sizes) -> u64 {

@@ -12,7 +12,7 @@ use super::{
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::Learned,
     limits::check_tables,
-    operations::{hidden, linear_of_columns},
+    operations::{hidden, linear_without_bias},
 };
 use crate::Result;
 use crate::parameters::Parameters;
@@ -152,7 +152,7 @@ struct TowerPass {
 
 /// `tower(x)` for rows `[R, dim]` and the weights of its layers.
 fn tower(rows: &Tensor, weights: &[Tensor]) -> candle_core::Result<Tensor> {
-    let layer = |x: Tensor, layer: &[Tensor]| hidden(&linear_of_columns(&x, 0..x.dim(1)?, &layer[0])?, &layer[1], None);
+    let layer = |x: Tensor, layer: &[Tensor]| hidden(&linear_without_bias(&x, &layer[0])?, &layer[1], None);
     rows + weights.chunks_exact(2).try_fold(rows.clone(), layer)?
 }
 

@@ -1,7 +1,7 @@
 //! Operations that go once over their numbers, in parallel, forward and back: candle's own have one thread and a pass for each part of a formula.
 
 use super::real::Real;
-use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, bail};
+use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Storage, Tensor, bail};
 use rayon::prelude::*;
 
 /// Rows of one parallel task.
@@ -42,6 +42,21 @@ pub(super) fn run(operation: &impl Operation, tensors: &[(&CpuStorage, &Layout)]
     };
     let shapes: Vec<&Shape> = tensors.iter().map(|(_, layout)| layout.shape()).collect();
     Ok((result, operation.shape(&shapes)?))
+}
+
+/// Runs an operation on tensors and, behind them, on constants, which have no derivative.
+pub(super) fn run_with_constants<'a>(
+    operation: &impl Operation,
+    tensors: &[(&CpuStorage, &Layout)],
+    constants: impl IntoIterator<Item = &'a Tensor>,
+) -> Result<(CpuStorage, Shape)> {
+    let constants: Vec<_> = constants.into_iter().map(Tensor::storage_and_layout).collect();
+    let mut all = tensors.to_vec();
+    for (storage, layout) in &constants {
+        let Storage::Cpu(storage) = &**storage else { bail!("constants are on the CPU") };
+        all.push((storage, layout));
+    }
+    run(operation, &all)
 }
 
 /// `max(x, slope x)`

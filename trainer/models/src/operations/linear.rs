@@ -1,7 +1,7 @@
 //! Linear maps and what stands between them, each one operation forward and few back.
 
 use super::{
-    elementwise::{Operation, run},
+    elementwise::{Operation, run, run_with_constants},
     real::Real,
 };
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, Layout, Result, Shape, Tensor};
@@ -263,11 +263,7 @@ impl CustomOp1 for Times {
     }
 
     fn cpu_fwd(&self, values: &CpuStorage, of_values: &Layout) -> Result<(CpuStorage, Shape)> {
-        let (constants, of_constants) = self.0.storage_and_layout();
-        match &*constants {
-            candle_core::Storage::Cpu(constants) => run(&Product, &[(values, of_values), (constants, of_constants)]),
-            _ => candle_core::bail!("constants are on the CPU"),
-        }
+        run_with_constants(&Product, &[(values, of_values)], [&self.0])
     }
 
     fn bwd(&self, _values: &Tensor, _result: &Tensor, derivative: &Tensor) -> Result<Option<Tensor>> {

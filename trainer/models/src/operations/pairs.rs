@@ -1,11 +1,10 @@
-//! Operations of networks that score pairs: on a row of either table for each pair, and on the numbers of a hidden layer.
+//! Operations on a row of either table for each pair.
 
 use super::{
     elementwise::{Operation, run},
-    linear::ColumnSums,
     real::Real,
 };
-use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Storage, Tensor, bail};
+use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor, bail};
 use std::{ops::Range, sync::Arc};
 
 /// What is made of the two rows of a pair, number by number.
@@ -34,7 +33,7 @@ struct ByTable {
 
 impl PairRows {
     /// # Errors
-    /// When places are no `u32`, or as many on one side as on the other.
+    /// When places are no `u32`, or there are more of them on one side than on the other.
     pub(super) fn new(places: [&Tensor; 2], columns: Range<usize>, combine: Combine) -> Result<Self> {
         let [users, items] = [places[0].to_vec1()?, places[1].to_vec1()?];
         if users.len() != items.len() {
@@ -121,84 +120,5 @@ impl CustomOp2 for ByTable {
         of_other: &Layout,
     ) -> Result<(CpuStorage, Shape)> {
         run(self, &[(derivative, of_derivative), (other, of_other)])
-    }
-}
-
-/// `relu(x + bias)` for `x [rows, n]` and `bias [1, n]`, times constants of the shape of x; the derivative of relu at 0 is 1, as candle's.
-#[derive(Clone)]
-pub(super) struct Hidden {
-    pub(super) bias: Tensor,
-    pub(super) factors: Option<Tensor>,
-}
-
-/// The derivative by `x` from x and that by the result.
-struct ByNumbers(Hidden);
-
-impl Hidden {
-    /// Runs an operation on its tensors, and behind them on the bias and the constants.
-    fn with_own(&self, operation: &impl Operation, tensors: &[(&CpuStorage, &Layout)]) -> Result<(CpuStorage, Shape)> {
-        let own: Vec<_> = std::iter::once(&self.bias).chain(&self.factors).map(Tensor::storage_and_layout).collect();
-        let mut all = tensors.to_vec();
-        for (storage, layout) in &own {
-            let Storage::Cpu(storage) = &**storage else { bail!("constants are on the CPU") };
-            all.push((storage, layout));
-        }
-        run(operation, &all)
-    }
-}
-
-impl Operation for Hidden {
-    fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
-        let (_, width) = shape.dims2()?;
-        let mut result = Vec::with_capacity(from[0].len());
-        let relu = |(&x, &bias): (&T, &T)| if x + bias > T::zero() { x + bias } else { T::zero() };
-        for row in from[0].chunks_exact(width) {
-            result.extend(row.iter().zip(from[1]).map(relu));
-        }
-        if let Some(&factors) = from.get(2) {
-            result.iter_mut().zip(factors).for_each(|(value, &factor)| *value *= factor);
-        }
-        Ok(result)
-    }
-}
-
-impl Operation for ByNumbers {
-    fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
-        let (_, width) = shape.dims2()?;
-        let mut result = Vec::with_capacity(from[0].len());
-        let by = |((&x, &derivative), &bias): ((&T, &T), &T)| if x + bias >= T::zero() { derivative } else { T::zero() };
-        for (row, derivatives) in from[0].chunks_exact(width).zip(from[1].chunks_exact(width)) {
-            result.extend(row.iter().zip(derivatives).zip(from[2]).map(by));
-        }
-        if let Some(&factors) = from.get(3) {
-            result.iter_mut().zip(factors).for_each(|(value, &factor)| *value *= factor);
-        }
-        Ok(result)
-    }
-}
-
-impl CustomOp2 for Hidden {
-    fn name(&self) -> &'static str {
-        "hidden-layer"
-    }
-
-    fn cpu_fwd(&self, x: &CpuStorage, of_x: &Layout, _bias: &CpuStorage, _of_bias: &Layout) -> Result<(CpuStorage, Shape)> {
-        self.with_own(self, &[(x, of_x)])
-    }
-
-    fn bwd(&self, x: &Tensor, _bias: &Tensor, _result: &Tensor, derivative: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
-        let by_numbers = x.apply_op2_no_bwd(&derivative.contiguous()?, &ByNumbers(self.clone()))?;
-        let by_bias = by_numbers.apply_op1_no_bwd(&ColumnSums)?;
-        Ok((Some(by_numbers), Some(by_bias)))
-    }
-}
-
-impl CustomOp2 for ByNumbers {
-    fn name(&self) -> &'static str {
-        "hidden-layer-by-numbers"
-    }
-
-    fn cpu_fwd(&self, x: &CpuStorage, of_x: &Layout, derivative: &CpuStorage, of_derivative: &Layout) -> Result<(CpuStorage, Shape)> {
-        self.0.with_own(self, &[(x, of_x), (derivative, of_derivative)])
     }
 }

@@ -104,7 +104,7 @@ struct Evaluating {
 fn learned(tables: TableSizes, vectors: TableSizes, evaluating: Evaluating) -> u64 {
     let table = tables.table();
     let Evaluating { ranking, kept, folded } = evaluating;
-    let evaluation = vectors.table() + ranking.max((vectors.table() + kept).min(Location::WRITING)).max(folded);
+    let evaluation = vectors.table() + ranking.max(Location::memory_to_write(vectors.table() + kept)).max(folded);
     let resume = 3 * table + (tables.users + tables.items) * ID;
     3 * table + tables.train * 2 * ID + evaluation.max(resume)
 }
