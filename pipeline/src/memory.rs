@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! while reading     16 r + s + g + t (o + c)
-//! while numbering   28 r + s + d
+//! while numbering   28 r + s + d + t o
 //!
 //! r   rows that reach the threshold
 //! s   the dictionaries of all ids
@@ -10,9 +10,9 @@
 //! t   threads that read, each with codes of its own for the ids that it sees, o, and with c bytes of rows in chunks that are half full
 //! d   the ids as the dataset has them, each a string, and two numbers for each
 //! ```
-//! The greater of the two is the estimate for memory, with all that reach the threshold taken for distinct and left after k-core. What comes later takes
-//! less: splitting at most 21 r + d, for the times are sorted once more; the dataset and its tables, which are encoded piece by piece, 9 r + d; train
-//! with noise of 1, 20 r + d.
+//! The greater of the two is the estimate for memory, with all that reach the threshold taken for distinct and left after k-core. The threads' codes
+//! are freed before ids are numbered, but the allocator may hold on to what one thread freed. What comes later takes less: splitting at most 21 r + d,
+//! for the times are sorted once more; the dataset and its tables, which are encoded piece by piece, 9 r + d; train with noise of 1, 20 r + d.
 //!
 //! By relations it is the limit, the items' own ids, and some users' interactions.
 //!
@@ -82,7 +82,7 @@ pub fn size_estimate(preparation: &Preparation) -> Result<SizeEstimate> {
 pub fn memory_estimate(preparation: &Preparation, limits: &Limits) -> Result<MemoryEstimate> {
     let read = sampled(preparation, limits.threads)?;
     let readers = preparation.source.readers(limits.threads) as f64;
-    let in_memory = read.reading(readers, preparation.source.memory()).max(read.numbering()) as u64;
+    let in_memory = read.reading(readers, preparation.source.memory()).max(read.numbering(readers)) as u64;
     let is_enough = limits.memory.is_none_or(|limit| in_memory <= limit as u64);
     let engine = limits.engine.clone().unwrap_or(if is_enough { Engine::Memory } else { Engine::Datafusion });
     let bytes = match engine {
@@ -125,13 +125,17 @@ impl Read {
     /// Bytes while rows are read.
     fn reading(&self, readers: f64, source: f64) -> f64 {
         let chunks = ((PARTITIONS * CHUNK_BYTES) as f64 / 2.0).min(self.rated * ROW);
-        let own = self.users.own() + self.items.own();
-        self.rated * ROW + self.dictionaries() + source + readers * (own + chunks)
+        self.rated * ROW + self.dictionaries() + source + self.own(readers) + readers * chunks
     }
 
     /// Bytes while codes become dense ids.
-    fn numbering(&self) -> f64 {
-        self.rated * (ROW + INTERACTION) + self.dictionaries() + self.users.strings() + self.items.strings()
+    fn numbering(&self, readers: f64) -> f64 {
+        self.rated * (ROW + INTERACTION) + self.dictionaries() + self.users.strings() + self.items.strings() + self.own(readers)
+    }
+
+    /// Bytes of the codes of threads that read.
+    fn own(&self, readers: f64) -> f64 {
+        readers * (self.users.own() + self.items.own())
     }
 
     /// Bytes of relations that are not spilled, of the items' own ids, and of some users' interactions.

@@ -22,6 +22,18 @@ pub trait Epochs: Send {
     /// [`Error::Impossible`](crate::Error::Impossible) where there is none.
     fn scorer(&self) -> Result<Scorer>;
 
+    /// The model as it is ranked, as [`scorer`](Self::scorer) makes it, but of the training's own vectors where these are what is ranked: no second model
+    /// is in memory. Nothing but [`parameters`](Self::parameters) may be asked of the training before [`take_back`](Self::take_back).
+    ///
+    /// # Errors
+    /// Those of [`scorer`](Self::scorer).
+    fn lend_scorer(&mut self) -> Result<Scorer> {
+        self.scorer()
+    }
+
+    /// Takes back what [`lend_scorer`](Self::lend_scorer) gave.
+    fn take_back(&mut self, _lent: Scorer) {}
+
     /// The parameters by name, for a model that needs them to fold users in ([`FoldIn::keeps_parameters`](crate::FoldIn::keeps_parameters)).
     fn parameters(&self) -> NamedMatrices<'_> {
         Vec::new()

@@ -15,6 +15,7 @@ use crate::fit::{
 };
 use crate::{Error, Iterations, Result, Trial, validation::validate};
 use dataset::Location;
+use evaluator::Scorer;
 use models::{Epochs, Trained};
 
 /// Trains to the end, or as far as is asked for.
@@ -103,17 +104,27 @@ impl IterativeTraining<'_, '_> {
         Ok(())
     }
 
-    /// Ranks the validation part and keeps the model if it is the best so far; the last one where there is no such part.
     fn validate(&mut self, epoch: u32) -> Result<Option<f64>> {
+        let lent = self.model.lend_scorer()?;
+        let validated = self.validate_scorer(epoch, &lent);
+        self.model.take_back(lent);
+        validated
+    }
+
+    /// Ranks the validation part and keeps the model if it is the best so far; the last one where there is no such part.
+    fn validate_scorer(&mut self, epoch: u32, lent: &Scorer) -> Result<Option<f64>> {
         let (dataset, select_by) = (self.views.whole(), self.trial.select_by);
-        let model = Trained { scorer: self.model.scorer()?, parameters: self.model.parameters() };
-        let scorer = self.views.scorer(self.trial, model)?;
-        let validation = validate(&scorer, dataset, select_by, self.resources.memory)?;
+        let of_all = match self.views.holds_users_out() {
+            true => Some(self.views.scorer(self.trial, Trained { scorer: lent.clone(), parameters: self.model.parameters() })?),
+            false => None,
+        };
+        let scorer = of_all.as_ref().unwrap_or(lent);
+        let validation = validate(scorer, dataset, select_by, self.resources.memory)?;
         let mean = validation.as_ref().map(|validation| validation.mean);
         if mean.is_none() || self.position.best.is_none_or(|(_, best)| mean > Some(best)) {
             self.resources.check_fence()?;
             let per_user = validation.map(|validation| validation.table(dataset, select_by)).transpose()?;
-            let checkpoint = Checkpoint::write(self.folder, &scorer, &self.model.parameters(), per_user)?;
+            let checkpoint = Checkpoint::write(self.folder, scorer, &self.model.parameters(), per_user)?;
             self.superseded = self.position.checkpoint.replace(checkpoint);
             self.position.best = mean.map(|mean| (epoch, mean));
         }

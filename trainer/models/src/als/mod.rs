@@ -16,9 +16,9 @@ pub(super) mod testing;
 pub(super) use moments::{Moments, squared_norms};
 pub use solver::{Cholesky, ConjugateGradient, Solver, Subspace};
 
-use super::{Epochs, Init, Sizes, Stored};
+use super::{Epochs, Init, Sizes};
 use crate::{Error, Result};
-use dataset::{Dataset, Interactions};
+use dataset::{Dataset, Interactions, Location};
 use embeddings::Tables;
 use evaluator::{Factors, Scorer};
 use vectors::{Matrix, Similarity};
@@ -103,16 +103,27 @@ impl<M: LeastSquares> Epochs for Alternating<'_, M> {
         let Tables { users, items } = self.tables.clone();
         Ok(Factors { users, items, similarity: Similarity::Dot }.into())
     }
+
+    fn lend_scorer(&mut self) -> Result<Scorer> {
+        let Tables { users, items } = std::mem::replace(&mut self.tables, Tables::zeros(0, 0, 0));
+        Ok(Factors { users, items, similarity: Similarity::Dot }.into())
+    }
+
+    fn take_back(&mut self, lent: Scorer) {
+        if let Scorer::Factors(Factors { users, items, .. }) = lent {
+            self.tables = Tables { users, items };
+        }
+    }
 }
 
-/// Bytes of a training at its peak: the tables, the train interactions by items, and either what solves rows, with so many bytes in a thread, or the
-/// copy that is ranked and stored.
+/// Bytes of a training at its peak: the tables, the train interactions by items, and either what solves rows, with so many bytes in a thread, or what
+/// ranks and stores the tables, or the file of the state as a training that goes on reads it.
 pub(super) fn memory(dim: u32, in_thread: u64, sizes: Sizes, ranking: u64) -> u64 {
     let Sizes { users, items, train, .. } = sizes;
     let (tables, dim) = (4 * (users + items) * u64::from(dim), u64::from(dim));
     let transposed = 4 * train + 3 * 8 * (items + 1);
     let solving = Moments::bytes(users.max(items), dim) + rayon::current_num_threads() as u64 * in_thread;
-    tables + transposed + solving.max(Stored::Vectors { dim: dim as usize }.fitted(sizes, ranking))
+    tables + transposed + solving.max(ranking).max(Location::memory_to_write(tables)).max(tables)
 }
 
 /// Whether it is a weight of squared norms.

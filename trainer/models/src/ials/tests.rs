@@ -403,12 +403,27 @@ fn settings_are_read_as_they_are_written() {
     assert!(read(r#"{"dim": 2, "regularization": 0.1, "solver": {"cholesky": {"steps": 3}}}"#).is_err());
 }
 
-/// 4 bytes for 1,500 vectors of 8 numbers, in the tables and in the copy that is ranked; 4 for each train interaction by items, and 24 for each item
-/// and one more while they are sorted.
+/// 4 bytes for 1,500 vectors of 8 numbers, in the tables and in the file of the state; 4 for each train interaction by items, and 24 for each item
+/// and one more while they are sorted. No copy is ranked.
 #[test]
-fn memory_is_that_of_tables_and_of_the_copy_that_is_ranked() {
+fn memory_is_that_of_tables_and_of_what_ranks_or_reads_them() {
     let sizes = Sizes { users: 1_000, items: 500, train: 10_000, batch: 0, positives: 0 };
     let settings = Ials { dim: 8, ..ials(Convention::default(), 0.1) };
-    assert_eq!(settings.memory(sizes, 1_000_000), 48_000 + 40_000 + 24 * 501 + 48_000 + 1_000_000);
-    assert!(settings.memory(sizes, 0) >= 48_000 + 40_000 + 24 * 501 + 2 * 48_000);
+    assert_eq!(settings.memory(sizes, 1_000_000), 48_000 + 40_000 + 24 * 501 + 1_000_000);
+    assert!(settings.memory(sizes, 0) >= 48_000 + 40_000 + 24 * 501 + 48_000);
+}
+
+#[test]
+fn what_is_lent_is_the_model_and_comes_back() {
+    let dataset = random([40, 30], 500);
+    let started = || ials(Convention::default(), 0.1).training("ials", &dataset, 3).unwrap();
+    let (mut lent, mut other) = (started(), started());
+    for epoch in 1..=3 {
+        assert_eq!(lent.epoch(epoch).unwrap(), other.epoch(epoch).unwrap());
+        let scorer = lent.lend_scorer().unwrap();
+        assert_eq!(scorer, other.scorer().unwrap());
+        assert!(lent.tables.users.values.is_empty() && lent.tables.items.values.is_empty(), "the vectors are there twice");
+        lent.take_back(scorer);
+    }
+    assert_eq!(lent.tables, other.tables);
 }

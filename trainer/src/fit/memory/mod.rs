@@ -53,7 +53,9 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
         return model.memory(&files.files, of_model, ranking);
     }
     if let Some(model) = trial.backbone.iterative() {
-        return model.memory(of_model, ranking);
+        // Users who are held out are added to a copy.
+        let copied = manifest.fold_in.map_or(0, |_| trial.backbone.stored().bytes(manifest));
+        return model.memory(of_model, ranking) + copied;
     }
     let (Some(model), Some(learning)) = (trial.backbone.learned(), &trial.learning) else { return 0 };
     // Models of histories have no table of users.
