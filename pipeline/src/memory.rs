@@ -271,11 +271,13 @@ mod tests {
     #[test]
     fn threads_hold_codes_and_chunks_of_their_own() {
         let ids = |length: f64| IdEstimate { count: 1_000.0, seen: 800.0, length };
-        let of = |length: f64, readers: f64| Read { rated: 1e6, users: ids(length), items: ids(0.0) }.reading(readers, 0.0);
+        let read = |length: f64| Read { rated: 1e6, users: ids(length), items: ids(0.0) };
+        let of = |length: f64, readers: f64| read(length).reading(readers, 0.0);
         // 800 ids: of at most 8 bytes, 2,048 slots of 16 bytes; of 20, text, ends and codes, and 1,024 slots of 9 bytes.
         let chunks = 256.0 * 8_192.0;
         assert_eq!(of(8.0, 3.0) - of(8.0, 2.0), chunks + 2.0 * 32_768.0);
         assert_eq!(of(20.0, 3.0) - of(20.0, 2.0), chunks + 32_768.0 + 800.0 * 32.0 + 9_216.0);
+        assert_eq!(read(8.0).numbering(3.0) - read(8.0).numbering(2.0), 2.0 * 32_768.0);
     }
 
     #[test]
@@ -296,7 +298,7 @@ mod tests {
         let read = Read { rated: 1e7, users: IdEstimate::default(), items: IdEstimate::default() };
         assert_eq!(read.reading(1.0, 5.0) - read.reading(1.0, 0.0), 5.0);
         let of = |limit| read.by_relations(limit) - SOME;
-        assert_eq!((read.numbering(), of(None), of(Some(100_000_000)), of(Some(1))), (280e6, 640e6, 100e6, LEAST_MEMORY as f64));
+        assert_eq!((read.numbering(1.0), of(None), of(Some(100_000_000)), of(Some(1))), (280e6, 640e6, 100e6, LEAST_MEMORY as f64));
     }
 
     #[test]
