@@ -23,6 +23,7 @@ pub mod bootstrap;
 pub(crate) mod compare;
 mod comparison;
 mod contrast;
+mod convergence;
 mod correction;
 mod crossed;
 pub mod datasets;
@@ -57,6 +58,7 @@ pub mod wilcoxon;
 
 pub use comparison::{Comparison, MethodComponents};
 pub use contrast::{Contrast, Estimate, Judged, judge};
+pub use convergence::{Course, MethodCourses, SHARE_OF_BEST, convergence};
 pub use correction::adjust;
 pub use crossed::Crossed;
 pub use differences::Differences;

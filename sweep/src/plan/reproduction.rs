@@ -1,7 +1,7 @@
 //! The numbers and claims that a paper prints of a sweep's methods, bound to the plan's methods.
 
 use super::{
-    Plan,
+    Method, Plan,
     title::{Meant, MethodNames},
 };
 use crate::file::{ClaimEntry, Hypothesis, Placed, PrintedLine, PrintedTable, Result, SweepFile, nearest};
@@ -139,9 +139,6 @@ impl Plan {
 
     /// The claims on a dataset: one for each metric and hypothesis.
     fn claims_on(&self, claim: &ClaimEntry, dataset: &str) -> Result<Vec<PlannedClaim>> {
-        let primary = [self.evaluation.primary()];
-        let metrics = if claim.metrics.is_empty() { primary.as_slice() } else { &claim.metrics };
-        metrics.iter().try_for_each(|&at| self.is_measured(claim, at))?;
         let names = self.names_on(dataset);
         let label = |name: &str| match names.find(name) {
             Meant::One(place) => Ok(names.key(place).to_owned()),
@@ -152,13 +149,48 @@ impl Plan {
         if let Some(name) = hypotheses.iter().find_map(twice) {
             return Err(claim.node.place.error(format!("`{name}` stands twice in one claim")));
         }
+        if hypotheses.iter().any(|hypothesis| matches!(hypothesis, Hypothesis::Equal(..))) && self.evaluation.significance.margin.is_none()
+        {
+            let words = "`equal` is judged by a margin, and there is none: give `evaluation.significance.margin`, such as 1%";
+            return Err(claim.node.at("equal").place.error(words));
+        }
+        let metrics = match hypotheses.iter().any(Hypothesis::is_of_epochs) {
+            true => self.of_epochs(claim, dataset, &hypotheses)?,
+            false => self.measured(claim)?,
+        };
         let planned = |at: MetricAt, hypothesis: &Hypothesis| PlannedClaim {
             place: claim.place.clone(),
             dataset: dataset.to_owned(),
             at,
             hypothesis: hypothesis.clone(),
         };
-        Ok(metrics.iter().flat_map(|&at| hypotheses.iter().map(move |hypothesis| planned(at, hypothesis))).collect())
+        Ok(metrics.into_iter().flat_map(|at| hypotheses.iter().map(move |hypothesis| planned(at, hypothesis))).collect())
+    }
+
+    /// The metrics of a claim about what the methods come to.
+    fn measured(&self, claim: &ClaimEntry) -> Result<Vec<MetricAt>> {
+        let primary = [self.evaluation.primary()];
+        let metrics = if claim.metrics.is_empty() { primary.as_slice() } else { &claim.metrics };
+        metrics.iter().try_for_each(|&at| self.is_measured(claim, at))?;
+        Ok(metrics.to_vec())
+    }
+
+    /// The metric of a claim about epochs, which methods that fit at once do not have.
+    fn of_epochs(&self, claim: &ClaimEntry, dataset: &str, hypotheses: &[Hypothesis]) -> Result<Vec<MetricAt>> {
+        let at = self.select_by;
+        if claim.metrics.iter().any(|metric| *metric != at) {
+            let words = format!("epochs are counted by `select_by`, the metric that validation has: leave `metric` out, or give `{at}`");
+            return Err(claim.node.at("metric").place.error(words));
+        }
+        let of = |label: &&str| self.methods.iter().find(|method| method.dataset == dataset && method.label == *label);
+        let at_once =
+            |method: &&Method| method.configurations.iter().flat_map(|found| &found.trials).any(|planned| planned.seed().is_none());
+        match hypotheses.iter().flat_map(Hypothesis::methods).find(|label| of(label).filter(at_once).is_some()) {
+            Some(label) => {
+                Err(claim.node.place.error(format!("`{label}` fits at once, and has no epochs: claim `better` and `worse` of it")))
+            }
+            None => Ok(vec![at]),
+        }
     }
 
     fn is_measured(&self, claim: &ClaimEntry, at: MetricAt) -> Result<()> {
@@ -268,6 +300,20 @@ printed: v.csv
         assert!(message("better: bpr on mf-8, worse: popularity, metric: ndcg@5").contains("claims[0].metric: unknown metric `ndcg@5`"));
         assert!(message("better: bpr on mf-8, worse: popularity, dataset: f").contains("claims[0].dataset: unknown dataset `f`"));
         assert!(message("better: bpr on mf-8, worse: bpr on mf-8").contains("stands twice in one claim"));
+        assert!(
+            message("faster: bpr on mf-8, slower: popularity").contains("claims[0]: `popularity` fits at once, and has no epochs: claim")
+        );
+        assert!(message("equal: [bpr on mf-8, popularity]").contains("claims[0].equal: `equal` is judged by a margin, and there is none"));
+        let metric = message("faster: bpr on mf-8, slower: softmax(temperature=0.1) on mf-8, metric: ndcg@5");
+        assert!(metric.contains("claims[0].metric: epochs are counted by `select_by`") && metric.contains("or give `ndcg@20`"), "{metric}");
+    }
+
+    #[test]
+    fn a_claim_about_epochs_is_by_the_metric_that_picks() {
+        let found = planned("claims: [{faster: bpr on mf-8, slower: softmax(temperature=0.1) on mf-8, dataset: d}]", &[]).unwrap().claims;
+        let slower = "mf-8 / softmax(temperature=0.1) / uniform-5".to_owned();
+        assert_eq!(found[0].hypothesis, Hypothesis::Faster("mf-8 / bpr / uniform-5".into(), slower));
+        assert_eq!((found.len(), found[0].at.to_string()), (1, "ndcg@20".to_owned()));
     }
 
     #[test]

@@ -159,11 +159,23 @@ fn claim(parts: &mut Parts) -> Value {
         "worse": described(one_or_more(text()), "The method that ranks worse, or several."),
         "increasing": described(trend.clone(), "Methods, each better than the one before it, by and large."),
         "decreasing": described(trend, "Methods, each worse than the one before it, by and large."),
+        "equal": described(
+            json!({"type": "array", "items": text(), "minItems": 2}),
+            "Methods that rank alike: the difference of each to the first is within `margin` of the significance tests.",
+        ),
+        "faster": described(text(), "The method that comes to the same validation value in fewer epochs."),
+        "slower": described(one_or_more(text()), "The method that needs more epochs, or several."),
         "metric": described(one_or_more(plain::<MetricAt>(parts)), "The metrics that it is about; that of `select_by` when left out."),
         "dataset": described(json!({"type": ["string", "number", "boolean", "null"]}), "The dataset that it is about; each of them when left out."),
         "place": described(text(), "The place in the paper that claims it."),
     });
     let mut claim = object(keys, &[]);
-    claim["oneOf"] = json!([{"required": ["better", "worse"]}, {"required": ["increasing"]}, {"required": ["decreasing"]}]);
+    claim["oneOf"] = json!([
+        {"required": ["better", "worse"]},
+        {"required": ["increasing"]},
+        {"required": ["decreasing"]},
+        {"required": ["equal"]},
+        {"required": ["faster", "slower"]},
+    ]);
     claim
 }

@@ -18,7 +18,7 @@ pub struct ClaimRow {
     pub dataset: String,
     /// The metric and where lists are cut.
     pub at: MetricAt,
-    /// `better`, `increasing` or `decreasing`.
+    /// `better`, `increasing`, `decreasing`, `equal` or `faster`.
     pub kind: &'static str,
     /// The claim in words.
     pub claim: String,
@@ -31,9 +31,10 @@ pub struct ClaimRow {
 /// The result of a test of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestedClaim {
-    /// The difference as claimed, positive where the means agree with it; of a trend the rise of the least-squares line from end to end.
+    /// The difference as claimed, positive where the means agree with it; of a trend the rise of the least-squares line from end to end; of `faster`
+    /// the natural logarithm of the ratio of epochs.
     pub difference: f64,
-    /// The difference as a share of the methods' mean.
+    /// The difference as a share of the methods' mean; of `faster` the share of the slower method's epochs that is saved.
     pub relative: f64,
     /// Its standard error, by what `over` names; none for one user.
     pub standard_error: Option<f64>,
@@ -56,9 +57,12 @@ pub struct TestedClaim {
 }
 
 impl ClaimRow {
-    /// The verdict in a word: `holds`, `reversed`, `equivalent`, `undecided`, or `missing` where a method has no result.
+    /// The verdict in a word: `holds`, `reversed`, `equivalent`, `undecided`, or `missing` where a method has no result. What is claimed to be equal
+    /// holds where the difference is within the margin, and is reversed where there is one.
     pub fn verdict(&self) -> &'static str {
         match self.tested.as_ref().map(|tested| tested.verdict) {
+            Some(Verdict::Equivalent) if self.kind == "equal" => "holds",
+            Some(Verdict::Better | Verdict::Higher) if self.kind == "equal" => "reversed",
             Some(Verdict::Better | Verdict::Higher) => "holds",
             Some(Verdict::Worse | Verdict::Lower) => "reversed",
             Some(Verdict::Equivalent) => "equivalent",

@@ -8,7 +8,11 @@
 //! (sum over train of q_i) / 2 - w_u (sum of q_j)`, an item's `(sum of w_u p_u p_u^T + lambda) q_i = (sum over train of p_u) / 2 - sum of w_u p_u`: one
 //! eigendecomposition solves them all. With `negatives: K` it is the series of the softmax over the positive and K uniform items in the mean of all draws,
 //! times (K + 1) / K: each positive adds `s_ui² / 2K`, and rows have equations of their own. The loss is L by train interactions, log n where all scores are
-//! 0. An epoch solves users, then items. Paper RG, Equations 13 to 18; its release has an item update with a sign of its own, which this has not.
+//! 0. An epoch solves users, then items. Paper RG, Equations 13 to 18.
+//!
+//! The paper tunes three numbers where its printed text has one. Its release has the other two as `alpha`, which adds `alpha (s_ui - 1)²` for each train
+//! interaction, and as a penalty of each row's own, which `reg_scaling: 1` is: `lambda (P_u / 2 + alpha n)` of a user, `lambda (sum of w_u + alpha m)` of an
+//! item, m being how many users there are. Its item update has a sign of its own, which this has not.
 
 use super::{
     BackboneKind, Epochs, Facts, FoldIn, Init, Sizes, Stored,
@@ -35,6 +39,12 @@ pub struct Rg2 {
     /// K, the uniform negatives of a train interaction, in the mean of all draws; where left out, all items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub negatives: Option<u32>,
+    /// The weight of `(s_ui - 1)²` for each train interaction, at least 0. The release's.
+    #[serde(default, skip_serializing_if = "als::is_zero")]
+    pub alpha: f64,
+    /// v of the penalties `lambda (P_u / 2 + alpha n)^v` of a user and `lambda (sum of w_u + alpha m)^v` of an item, at least 0. 1 is the release's.
+    #[serde(default, skip_serializing_if = "als::is_zero")]
+    pub reg_scaling: f64,
     /// How the vectors start.
     #[serde(default = "als::small")]
     pub init: Init,
@@ -51,10 +61,12 @@ impl BackboneKind for Rg2 {
     }
 
     fn check(&self) -> std::result::Result<(), String> {
-        als::check_regularization(self.regularization)?;
+        als::check_weight("regularization", self.regularization)?;
         if self.negatives == Some(0) {
             return Err("negatives is 0, expected at least 1; left out it is all items".to_owned());
         }
+        als::check_weight("alpha", self.alpha)?;
+        als::check_weight("reg_scaling", self.reg_scaling)?;
         check_tables(self.dim, &self.init)
     }
 
@@ -73,7 +85,8 @@ impl Rg2 {
     }
 
     fn model(&self) -> Quadratic {
-        Quadratic { name: "rg2", regularization: self.regularization, negatives: self.negatives, with_interaction: false }
+        let Self { regularization, negatives, alpha, reg_scaling, .. } = *self;
+        Quadratic { name: "rg2", regularization, reg_scaling, negatives, alpha, with_interaction: false }
     }
 }
 
@@ -83,7 +96,7 @@ impl Iterative for Rg2 {
     }
 
     fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {
-        let in_thread = match self.negatives {
+        let in_thread = match self.model().scale() {
             None => spectral::bytes_in_thread(u64::from(self.dim)),
             Some(_) => Solver::default().bytes(self.dim, sizes.users.max(sizes.items)),
         };
@@ -95,8 +108,12 @@ impl Iterative for Rg2 {
 pub(super) struct Quadratic {
     pub(super) name: &'static str,
     pub(super) regularization: f64,
+    /// The power of a row's weight that its penalty has.
+    pub(super) reg_scaling: f64,
     /// How many negatives a softmax over samples has; `None` for one over all items.
     pub(super) negatives: Option<u32>,
+    /// The weight of `(s - 1)²` of a positive.
+    pub(super) alpha: f64,
     /// Whether the products of two items' scores are kept.
     pub(super) with_interaction: bool,
 }
@@ -107,31 +124,59 @@ impl LeastSquares for Quadratic {
     }
 
     fn half_sweep(&self, side: SolvedSide, pass: Pass) -> Option<f64> {
-        let (train, ridge) = (pass.positives.len() as f64, self.regularization);
-        let items = if side == SolvedSide::Users { pass.fixed.rows } else { pass.moved.rows } as f64;
+        let train = pass.positives.len() as f64;
+        let [users, items] = match side {
+            SolvedSide::Users => [pass.moved.rows, pass.fixed.rows],
+            SolvedSide::Items => [pass.fixed.rows, pass.moved.rows],
+        };
+        let [users, items] = [users as f64, items as f64];
         let weight = |positives: usize| positives as f64 / (2.0 * items);
-        let of_others = ridge * als::squared_norms(pass.fixed, |_| 1.0);
+        let penalty = |side: SolvedSide, positives: usize| {
+            let of_pairs = match side {
+                SolvedSide::Users => positives as f64 / 2.0 + self.alpha * items,
+                SolvedSide::Items => train / (2.0 * items) + self.alpha * users,
+            };
+            of_pairs.powf(self.reg_scaling)
+        };
+        let of_fixed = |row: usize| penalty(side.other(), pass.positives_of_fixed.row(row).len());
+        let of_others = self.regularization * als::squared_norms(pass.fixed, of_fixed);
         let shared = match side {
             SolvedSide::Users => self.items_moments(&pass),
             SolvedSide::Items => Moments::of(pass.fixed, |user| weight(pass.positives_of_fixed.row(user).len())),
         };
         let of_row = |positives: usize| if side == SolvedSide::Users { weight(positives) } else { 1.0 };
-        let (least, constant) = match self.negatives.map(f64::from) {
-            None => (spectral::solve(pass, &shared, of_row, ridge)?, items.ln()),
-            Some(count) => {
+        let ridge = |positives: usize| self.regularization * penalty(side, positives);
+        let least = match self.scale() {
+            None => spectral::solve(pass, &shared, of_row, ridge)?,
+            Some(scale) => {
                 let terms = |positives: usize| {
-                    let shared = 2.0 * count * of_row(positives);
-                    Terms { gram: shared, ridge: 2.0 * count * ridge, target: count, offset: -shared }
+                    let shared = scale * of_row(positives);
+                    Terms { gram: shared, ridge: scale * ridge(positives), target: scale * (0.5 + self.alpha), offset: -shared }
                 };
-                let least = rows::solve(pass, Solver::default(), &shared, terms)?;
-                (least / (2.0 * count), (count + 1.0) / count * count.ln_1p())
+                rows::solve(pass, Solver::default(), &shared, terms)? / scale
             }
         };
+        let constant = self.alpha + self.negatives.map_or_else(|| items.ln(), |count| of_sampled(f64::from(count)));
         Some((least + of_others) / train + constant)
     }
 }
 
+/// The loss of a softmax over the positive and `count` items where all scores are 0, times `(count + 1) / count`.
+fn of_sampled(count: f64) -> f64 {
+    (count + 1.0) / count * count.ln_1p()
+}
+
 impl Quadratic {
+    /// What makes the weight of a positive's own `s²` 1; `None` where it has no weight beside that which all items have.
+    fn scale(&self) -> Option<f64> {
+        match (self.negatives.map(f64::from), self.alpha) {
+            (None, 0.0) => None,
+            (Some(count), 0.0) => Some(2.0 * count),
+            (None, alpha) => Some(1.0 / alpha),
+            (Some(count), alpha) => Some(1.0 / (alpha + 1.0 / (2.0 * count))),
+        }
+    }
+
     /// The moments that users share. Products of two items' scores, `-w_u (sum of s_uj)² / n`, take the sum's square from the Gram matrix. Items need no such
     /// term: summed over all items, their equations say that the sum of their vectors is 0.
     fn items_moments(&self, pass: &Pass) -> Moments {
@@ -152,7 +197,7 @@ mod tests {
     use super::*;
 
     fn rg2(negatives: Option<u32>) -> Rg2 {
-        Rg2 { dim: 2, regularization: 0.1, negatives, init: als::small() }
+        Rg2 { dim: 2, regularization: 0.1, negatives, alpha: 0.0, reg_scaling: 0.0, init: als::small() }
     }
 
     /// Least squares by NumPy (`lstsq` of the pairs' equations, each times the root of its weight, with the penalties below), and the objective by
@@ -193,10 +238,81 @@ mod tests {
         assert_sweep(|dataset| rg2(Some(4)).training(dataset, 1).unwrap(), &users, &items, [1.978063618797416, 1.909296831904372]);
     }
 
+    /// As above; the release's form, its parts alone, and with negatives. With alpha 0.05 and equal penalties the first user is (0.57933657, -0.32375431).
+    #[test]
+    fn the_release_s_weight_and_penalties_are_those_of_numpy() {
+        let with = |alpha: f64, reg_scaling: f64, negatives: Option<u32>| Rg2 { alpha, reg_scaling, ..rg2(negatives) };
+        let users = [0.477327618, -0.271675291, -0.032478441, 0.388621346, 0.750114728, -0.919543056, 0.191923165, 0.374586161];
+        let items = [
+            0.925281546,
+            0.676171014,
+            0.317585432,
+            0.455692795,
+            -0.794375215,
+            0.475547964,
+            0.27477465,
+            -0.579915555,
+            -0.167553183,
+            -1.404760866,
+            -0.143626052,
+            0.717923374,
+        ];
+        assert_sweep(
+            |dataset| with(0.05, 1.0, None).training(dataset, 1).unwrap(),
+            &users,
+            &items,
+            [1.8051856573542335, 1.6973131540909363],
+        );
+        let users = [0.476421189, -0.3375323, -0.093669251, 0.371447028, 0.791343669, -1.069121447, 0.161498708, 0.394056848];
+        let items = [
+            1.071864283,
+            0.817679743,
+            0.147669789,
+            0.340307779,
+            -0.943282373,
+            0.30486539,
+            0.01908788,
+            -0.782237354,
+            -0.276251698,
+            -1.462852912,
+            -0.01908788,
+            0.782237354,
+        ];
+        assert_sweep(
+            |dataset| with(0.0, 1.0, None).training(dataset, 1).unwrap(),
+            &users,
+            &items,
+            [1.7556012004942048, 1.6413760866824147],
+        );
+        let users = [0.503629819, -0.289862894, -0.020875902, 0.470159947, 0.747000568, -0.973712293, 0.213143442, 0.387492613];
+        let items = [
+            0.77939594,
+            0.500175038,
+            0.353809719,
+            0.458326082,
+            -0.776269465,
+            0.467270889,
+            0.200017462,
+            -0.353230735,
+            -0.413996545,
+            -1.193221464,
+            -0.211945925,
+            0.574930004,
+        ];
+        assert_sweep(
+            |dataset| with(0.05, 0.5, Some(4)).training(dataset, 1).unwrap(),
+            &users,
+            &items,
+            [2.023127384445152, 1.9379377232851536],
+        );
+    }
+
     #[test]
     fn the_objective_falls_in_every_half_sweep() {
         for negatives in [None, Some(1), Some(20)] {
             assert_falls(|dataset| Rg2 { dim: 12, ..rg2(negatives) }.training(dataset, 5).unwrap());
+            let release = Rg2 { dim: 12, alpha: 0.1, reg_scaling: 1.0, ..rg2(negatives) };
+            assert_falls(|dataset| release.training(dataset, 5).unwrap());
         }
     }
 
@@ -229,6 +345,7 @@ mod tests {
     fn any_number_of_threads_gives_the_same_bits() {
         for negatives in [None, Some(20)] {
             assert_same_bits(|dataset| Rg2 { dim: 10, ..rg2(negatives) }.training(dataset, 9).unwrap());
+            assert_same_bits(|dataset| Rg2 { dim: 10, alpha: 0.1, reg_scaling: 1.0, ..rg2(negatives) }.training(dataset, 9).unwrap());
         }
     }
 
@@ -264,6 +381,8 @@ mod tests {
         let refused = |settings: Rg2| settings.check().unwrap_err();
         assert_eq!(refused(rg2(Some(0))), "negatives is 0, expected at least 1; left out it is all items");
         assert_eq!(refused(Rg2 { regularization: f64::NAN, ..rg2(None) }), "regularization is NaN, expected a number of at least 0");
+        assert_eq!(refused(Rg2 { alpha: -1.0, ..rg2(None) }), "alpha is -1, expected a number of at least 0");
+        assert_eq!(refused(Rg2 { reg_scaling: f64::INFINITY, ..rg2(None) }), "reg_scaling is inf, expected a number of at least 0");
         assert_eq!(refused(Rg2 { dim: 0, ..rg2(None) }), "dim is 0, expected 1 to 65536");
         assert_eq!(rg2(Some(1)).check(), Ok(()));
     }

@@ -27,6 +27,9 @@ pub struct Rgx {
     pub dim: u32,
     /// lambda, the weight of the squared norms, at least 0.
     pub regularization: f64,
+    /// v of the penalties `lambda (P_u / 2)^v` of a user and `lambda (sum of w_u)^v` of an item, at least 0.
+    #[serde(default, skip_serializing_if = "als::is_zero")]
+    pub reg_scaling: f64,
     /// How the vectors start.
     #[serde(default = "als::small")]
     pub init: Init,
@@ -43,7 +46,8 @@ impl BackboneKind for Rgx {
     }
 
     fn check(&self) -> std::result::Result<(), String> {
-        als::check_regularization(self.regularization)?;
+        als::check_weight("regularization", self.regularization)?;
+        als::check_weight("reg_scaling", self.reg_scaling)?;
         check_tables(self.dim, &self.init)
     }
 
@@ -62,7 +66,8 @@ impl Rgx {
     }
 
     fn model(&self) -> Quadratic {
-        Quadratic { name: "rgx", regularization: self.regularization, negatives: None, with_interaction: true }
+        let Self { regularization, reg_scaling, .. } = *self;
+        Quadratic { name: "rgx", regularization, reg_scaling, negatives: None, alpha: 0.0, with_interaction: true }
     }
 }
 
@@ -83,7 +88,7 @@ mod tests {
     use crate::kind::Iterative;
 
     fn rgx() -> Rgx {
-        Rgx { dim: 2, regularization: 0.1, init: als::small() }
+        Rgx { dim: 2, regularization: 0.1, reg_scaling: 0.0, init: als::small() }
     }
 
     /// Users by NumPy's `lstsq` on centred vectors; items by the 12 equations of all items together, products and all.
@@ -110,6 +115,7 @@ mod tests {
     #[test]
     fn the_objective_falls_in_every_half_sweep() {
         assert_falls(|dataset| Rgx { dim: 12, ..rgx() }.training(dataset, 5).unwrap());
+        assert_falls(|dataset| Rgx { dim: 12, reg_scaling: 1.0, ..rgx() }.training(dataset, 5).unwrap());
     }
 
     /// They part in the first half sweep, and meet where no sweep moves them.
@@ -124,7 +130,8 @@ mod tests {
             products(&embeddings::Tables { users, items })
         };
         let (dim, regularization) = (4, 0.1);
-        let (rgx, rg2) = (Rgx { dim, regularization, init }, Rg2 { dim, regularization, negatives: None, init });
+        let rgx = Rgx { dim, regularization, reg_scaling: 0.0, init };
+        let rg2 = Rg2 { dim, regularization, negatives: None, alpha: 0.0, reg_scaling: 0.0, init };
         let apart = |epochs: u32| largest_difference(&scores(&rgx, epochs), &scores(&rg2, epochs));
         let (first, last) = (apart(1), apart(1_000));
         assert!(first > 0.05 && last < 1e-4, "{first} {last}");

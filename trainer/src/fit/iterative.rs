@@ -105,6 +105,11 @@ impl IterativeTraining<'_, '_> {
     }
 
     fn validate(&mut self, epoch: u32) -> Result<Option<f64>> {
+        if self.views.holds_users_out() {
+            let of_seen = Trained { scorer: self.model.scorer()?, parameters: self.model.parameters() };
+            let of_all = self.views.scorer(self.trial, of_seen)?;
+            return self.validate_scorer(epoch, &of_all);
+        }
         let lent = self.model.lend_scorer()?;
         let validated = self.validate_scorer(epoch, &lent);
         self.model.take_back(lent);
@@ -112,13 +117,8 @@ impl IterativeTraining<'_, '_> {
     }
 
     /// Ranks the validation part and keeps the model if it is the best so far; the last one where there is no such part.
-    fn validate_scorer(&mut self, epoch: u32, lent: &Scorer) -> Result<Option<f64>> {
+    fn validate_scorer(&mut self, epoch: u32, scorer: &Scorer) -> Result<Option<f64>> {
         let (dataset, select_by) = (self.views.whole(), self.trial.select_by);
-        let of_all = match self.views.holds_users_out() {
-            true => Some(self.views.scorer(self.trial, Trained { scorer: lent.clone(), parameters: self.model.parameters() })?),
-            false => None,
-        };
-        let scorer = of_all.as_ref().unwrap_or(lent);
         let validation = validate(scorer, dataset, select_by, self.resources.memory)?;
         let mean = validation.as_ref().map(|validation| validation.mean);
         if mean.is_none() || self.position.best.is_none_or(|(_, best)| mean > Some(best)) {

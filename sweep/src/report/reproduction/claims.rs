@@ -1,6 +1,6 @@
 //! Claims, judged as one family.
 
-use super::{Input, MethodsByMetric, TitlesByDataset};
+use super::{Input, MethodsByMetric, TitlesByDataset, convergence};
 use crate::{
     file::Hypothesis,
     plan::PlannedClaim,
@@ -14,31 +14,38 @@ pub(super) fn claims(input: &Input, titles: &TitlesByDataset, measured: &mut Met
     let estimates: Vec<Option<Estimate>> = input.claims.iter().map(|claim| estimate(input, claim, measured)).collect();
     let known: Vec<Estimate> = estimates.iter().flatten().cloned().collect();
     let mut judged = judge(&known, settings.margin, settings.alpha).into_iter();
-    let tested = |estimate: Option<Estimate>| estimate.and_then(|estimate| Some(tested(&estimate, judged.next()?)));
-    let tested: Vec<Option<TestedClaim>> = estimates.into_iter().map(tested).collect();
-    input.claims.iter().zip(tested).map(|(claim, tested)| row(titles, claim, tested)).collect()
+    let rows = input.claims.iter().zip(estimates).map(|(claim, estimate)| {
+        let result = estimate.and_then(|estimate| Some(tested(&claim.hypothesis, &estimate, judged.next()?)));
+        row(titles, claim, result)
+    });
+    rows.collect()
 }
 
-/// The estimate of the contrast that a claim is about; none where one of its methods has no result.
+/// What a claim is about, estimated; none where one of its methods has no result.
 fn estimate(input: &Input, claim: &PlannedClaim, measured: &mut MethodsByMetric<'_>) -> Option<Estimate> {
-    let found = measured.of(&claim.dataset, claim.at)?;
-    let mut places = claim.hypothesis.methods().into_iter().map(|method| found.place(method)).collect::<Option<Vec<usize>>>()?;
-    let contrast = match claim.hypothesis {
-        Hypothesis::Better(..) => Contrast::difference(places[0], places[1]),
-        Hypothesis::Increasing(_) => Contrast::trend(&places),
-        Hypothesis::Decreasing(_) => {
-            places.reverse();
-            Contrast::trend(&places)
-        }
+    let mut of_means = |contrast: fn(&[usize]) -> Contrast| {
+        let found = measured.of(&claim.dataset, claim.at)?;
+        let places = claim.hypothesis.methods().into_iter().map(|method| found.place(method)).collect::<Option<Vec<usize>>>()?;
+        Some(Estimate::new(&contrast(&places), &found.methods, &found.spreads, input.evaluation.significance.over))
     };
-    Some(Estimate::new(&contrast, &found.methods, &found.spreads, input.evaluation.significance.over))
+    match &claim.hypothesis {
+        Hypothesis::Better(..) | Hypothesis::Equal(..) => of_means(|places| Contrast::difference(places[0], places[1])),
+        Hypothesis::Increasing(_) => of_means(Contrast::trend),
+        Hypothesis::Decreasing(_) => of_means(|places| Contrast::trend(&places.iter().rev().copied().collect::<Vec<_>>())),
+        Hypothesis::Faster(faster, slower) => convergence::estimate(input, claim, faster, slower),
+    }
 }
 
-fn tested(estimate: &Estimate, judged: Judged) -> TestedClaim {
+fn tested(hypothesis: &Hypothesis, estimate: &Estimate, judged: Judged) -> TestedClaim {
+    let relative = match hypothesis {
+        Hypothesis::Faster(..) => 1.0 - (-estimate.value).exp(),
+        _ if estimate.level == 0.0 => 0.0,
+        _ => estimate.value / estimate.level,
+    };
     let finite = Some(judged.interval).filter(|interval| interval.low.is_finite());
     TestedClaim {
         difference: estimate.value,
-        relative: if estimate.level == 0.0 { 0.0 } else { estimate.value / estimate.level },
+        relative,
         standard_error: Some(estimate.variance.standard_error()).filter(|error| error.is_finite()),
         ci_low: finite.map(|interval| interval.low),
         ci_high: finite.map(|interval| interval.high),
@@ -69,6 +76,8 @@ fn in_words(hypothesis: &Hypothesis, title: impl Fn(&str) -> String) -> String {
         Hypothesis::Better(better, worse) => format!("{} above {}", title(better), title(worse)),
         Hypothesis::Increasing(keys) => format!("rising along {}", listed(keys)),
         Hypothesis::Decreasing(keys) => format!("falling along {}", listed(keys)),
+        Hypothesis::Equal(first, second) => format!("{} as good as {}", title(first), title(second)),
+        Hypothesis::Faster(faster, slower) => format!("{} in fewer epochs than {}", title(faster), title(slower)),
     }
 }
 
@@ -108,6 +117,22 @@ mod tests {
         let first = rows[0].tested.as_ref().unwrap();
         assert!(first.p_adjusted >= first.p_value && first.ci_low.unwrap() >= 0.0 && first.relative > 0.1, "{first:?}");
         assert_eq!((first.replicates, first.over.name()), (3, "users-and-seeds"));
+    }
+
+    /// The example's curves: bpr comes near its best at half the pace of softmax, whose target is the lower one's best.
+    #[test]
+    fn fewer_epochs_are_counted_over_seeds() {
+        let [bpr, softmax] = ["bpr", "softmax"].map(|loss| key("mf-64", loss));
+        let rows = judged(&[
+            claim(Hypothesis::Faster(softmax.clone(), bpr.clone()), "films"),
+            claim(Hypothesis::Faster(bpr.clone(), softmax), "films"),
+            claim(Hypothesis::Faster(bpr, "popularity".into()), "films"),
+        ]);
+        assert_eq!(rows.iter().map(ClaimRow::verdict).collect::<Vec<_>>(), ["holds", "reversed", "missing"]);
+        assert_eq!((rows[0].kind, rows[0].claim.as_str()), ("faster", "softmax on mf-64 in fewer epochs than bpr on mf-64"));
+        let found = rows[0].tested.as_ref().unwrap();
+        assert!((found.relative - (1.0 - (-found.difference).exp())).abs() < 1e-15 && found.relative > 0.4, "{found:?}");
+        assert_eq!((found.replicates, found.over.name(), found.spread.name()), (3, "seeds", "own"));
     }
 
     #[test]

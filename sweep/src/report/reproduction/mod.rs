@@ -1,6 +1,7 @@
 //! The numbers and claims of a paper, beside what the sweep found.
 
 mod claims;
+mod convergence;
 mod numbers;
 mod page;
 mod terminal;

@@ -3,7 +3,11 @@
 use super::Reproduction;
 use crate::number;
 use crate::{plan::Printed, tables::ReproductionRow};
-use evaluator::{Evaluation, settings::Margin};
+use evaluator::{
+    Evaluation,
+    settings::{Margin, Over},
+    significance::SHARE_OF_BEST,
+};
 
 /// How many numbers there are of each verdict: `12 of 14 printed numbers are reproduced within 5%, 1 is contradicted, 1 is undecided`.
 pub(super) fn numbers(reproduction: &Reproduction, printed: &Printed) -> String {
@@ -55,13 +59,24 @@ pub(super) fn claims(reproduction: &Reproduction) -> String {
 
 /// How the claims are judged.
 pub(super) fn claims_how(reproduction: &Reproduction, evaluation: &Evaluation, splits: bool) -> String {
-    let alone = reproduction.claims.iter().filter_map(|row| row.tested.as_ref()).any(|tested| tested.over != evaluation.significance.over);
-    let test = super::super::words::test(evaluator::settings::Test::PairedT, evaluation.significance.over, splits);
+    let asked = evaluation.significance.over;
+    let tested = || reproduction.claims.iter().filter_map(|row| Some((row.kind, row.tested.as_ref()?)));
+    let alone = tested().any(|(_, tested)| tested.over == Over::Users && asked != Over::Users);
+    let test = super::super::words::test(evaluator::settings::Test::PairedT, asked, splits);
     let scope =
         if alone { " Where nothing is known of seeds, users alone are counted, and the verdict is of these trained models." } else { "" };
+    let epochs = if tested().any(|(kind, _)| kind == "faster") {
+        format!(
+            " Epochs are those until validation comes to {}% of the lowest best value of both methods' trainings, over seeds alone: what is shown is the \
+             share of them that is saved, and the logarithm of their ratio.",
+            100.0 * SHARE_OF_BEST
+        )
+    } else {
+        String::new()
+    };
     format!(
         "By the {test}, p-values and intervals adjusted after Holm for all claims of the sweep, level {}. A trend is the rise of the least-squares line \
-         through the means, from the first method to the last.{scope}",
+         through the means, from the first method to the last.{epochs}{scope}",
         evaluation.significance.alpha
     )
 }

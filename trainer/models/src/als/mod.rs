@@ -30,6 +30,16 @@ pub(super) enum SolvedSide {
     Items,
 }
 
+impl SolvedSide {
+    /// The side that stays.
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Users => Self::Items,
+            Self::Items => Self::Users,
+        }
+    }
+}
+
 /// One side's rows, which move, and the other side's, which stay.
 pub(super) struct Pass<'a> {
     pub(super) moved: &'a mut Matrix,
@@ -126,15 +136,21 @@ pub(super) fn memory(dim: u32, in_thread: u64, sizes: Sizes, ranking: u64) -> u6
     tables + transposed + solving.max(ranking).max(Location::memory_to_write(tables)).max(tables)
 }
 
-/// Whether it is a weight of squared norms.
+/// Whether it is a weight, or a power of one: at least 0.
 ///
 /// # Errors
 /// A sentence that names the key.
-pub(super) fn check_regularization(regularization: f64) -> std::result::Result<(), String> {
-    match regularization >= 0.0 && regularization.is_finite() {
+pub(super) fn check_weight(key: &str, weight: f64) -> std::result::Result<(), String> {
+    match weight >= 0.0 && weight.is_finite() {
         true => Ok(()),
-        false => Err(format!("regularization is {regularization}, expected a number of at least 0")),
+        false => Err(format!("{key} is {weight}, expected a number of at least 0")),
     }
+}
+
+/// A trial is named as before there was a choice.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+pub(super) fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// How tables start: small.

@@ -38,9 +38,14 @@ pub(in super::super) fn bytes_in_thread(dim: u64) -> u64 {
     8 * (4 * dim * dim + 2 * ROWS as u64 * dim)
 }
 
-/// Solves all rows, whose w follow from how many positives they have; the sum of their objectives. G and o are the gram and the sum of `shared`. A row
+/// Solves all rows, whose w and ridge follow from how many positives they have; the sum of their objectives. G and o are the gram and the sum of `shared`. A row
 /// with w = 0 and no positives becomes 0. `None` where a row's equations are singular.
-pub(in super::super) fn solve(pass: Pass, shared: &Moments, weight: impl Fn(usize) -> f64 + Sync, ridge: f64) -> Option<f64> {
+pub(in super::super) fn solve(
+    pass: Pass,
+    shared: &Moments,
+    weight: impl Fn(usize) -> f64 + Sync,
+    ridge: impl Fn(usize) -> f64 + Sync,
+) -> Option<f64> {
     let Pass { moved, fixed, positives, .. } = pass;
     let dim = moved.dim;
     let Spectrum { vectors, values } = Spectrum::of(&shared.gram, dim)?;
@@ -48,7 +53,8 @@ pub(in super::super) fn solve(pass: Pass, shared: &Moments, weight: impl Fn(usiz
     let (by_column, by_row) = (View { values: &vectors, row: dim, column: 1 }, View { values: &vectors, row: 1, column: dim });
     let solve_rows = |(right, rotated): &mut (Vec<f64>, Vec<f64>), (task, rows): (usize, &mut [f32])| {
         let count = rows.len() / dim;
-        let weight = |at: usize| weight(positives.row(task * ROWS + at).len());
+        let own_positives = |at: usize| positives.row(task * ROWS + at).len();
+        let (weight, ridge) = (|at: usize| weight(own_positives(at)), |at: usize| ridge(own_positives(at)));
         for (at, right) in right.chunks_exact_mut(dim).take(count).enumerate() {
             right.iter_mut().zip(&shared.sum).for_each(|(right, sum)| *right = -weight(at) * sum);
             for &id in positives.row(task * ROWS + at) {
@@ -58,7 +64,8 @@ pub(in super::super) fn solve(pass: Pass, shared: &Moments, weight: impl Fn(usiz
         multiply([count, dim, dim], rotated, false, View { values: right, row: dim, column: 1 }, by_column);
         let mut objective = 0.0;
         for (at, row) in rotated.chunks_exact_mut(dim).take(count).enumerate() {
-            let (weight, least) = (weight(at), SINGULAR * (weight(at) * largest + ridge));
+            let (weight, ridge) = (weight(at), ridge(at));
+            let least = SINGULAR * (weight * largest + ridge);
             for (value, eigenvalue) in row.iter_mut().zip(&values) {
                 let own = weight * eigenvalue + ridge;
                 if weight == 0.0 && ridge == 0.0 {

@@ -1,5 +1,6 @@
 //! What train interactions and other pairs weigh, and what penalties rows have.
 
+use super::als;
 use serde::{Deserialize, Serialize};
 
 /// `convention` of [`Ials`](super::Ials).
@@ -34,7 +35,7 @@ pub struct Implicit {
     #[serde(default = "forty")]
     pub alpha: f64,
     /// v: penalties grow with this power of the weights of a row's pairs; 0 gives all rows the same.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "als::is_zero")]
     pub reg_scaling: f64,
 }
 
@@ -46,7 +47,7 @@ pub struct Recstudio {
     #[serde(default = "one")]
     pub alpha: f64,
     /// v: penalties grow with this power of the weights of a row's pairs; 0 gives all rows the same.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "als::is_zero")]
     pub reg_scaling: f64,
 }
 
@@ -60,12 +61,6 @@ fn one() -> f64 {
 
 fn forty() -> f64 {
     40.0
-}
-
-/// A trial is named as before there was a choice.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(value: &f64) -> bool {
-    *value == 0.0
 }
 
 impl Default for Convention {

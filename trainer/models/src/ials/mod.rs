@@ -66,7 +66,7 @@ impl BackboneKind for Ials {
     }
 
     fn check(&self) -> std::result::Result<(), String> {
-        als::check_regularization(self.regularization)?;
+        als::check_weight("regularization", self.regularization)?;
         self.convention.check()?;
         check_tables(self.dim, &self.init)?;
         self.solver.check(self.dim)
