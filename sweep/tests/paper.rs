@@ -17,6 +17,7 @@ printed: {values: v.csv, margin: 10%, same_split: true}
 claims:
   - {better: popularity, worse: [bpr on mf-4, softmax on mf-4], metric: [ndcg@5, recall@5], place: Table 1}
   - {increasing: [bpr on mf-4, softmax on mf-4, popularity]}
+  - {faster: bpr on mf-4, slower: softmax on mf-4}
 ";
 
 /// A table whose first number is what the sweep finds, its second is far from it, and its others are of other sweeps.
@@ -64,7 +65,7 @@ fn numbers_and_claims_are_judged_by_run_and_report() {
     sandbox.write("s.yaml", format!("{SWEEP}{PAPER}"));
     let plan = run(&sandbox, "plan").out;
     assert!(
-        plan.contains("2 printed numbers (margin 10%), of 5 in the table; the others name what this sweep has not\n5 claims"),
+        plan.contains("2 printed numbers (margin 10%), of 5 in the table; the others name what this sweep has not\n6 claims"),
         "{plan}"
     );
     let hint = "\nwith one seed nothing tells how far seeds spread, and no number is judged: give `seeds` two at least\n";
@@ -75,7 +76,7 @@ fn numbers_and_claims_are_judged_by_run_and_report() {
     let ran = run(&sandbox, "run").out;
     assert!(ran.contains("1 of 2 printed numbers is reproduced within 10%, 1 is contradicted."), "{ran}");
     assert!(
-        ran.contains("Of 5 claims:") && ran.contains("rising along bpr on mf-4, softmax on mf-4, popularity on small, ndcg@5"),
+        ran.contains("Of 6 claims:") && ran.contains("rising along bpr on mf-4, softmax on mf-4, popularity on small, ndcg@5"),
         "{ran}"
     );
 
@@ -86,8 +87,10 @@ fn numbers_and_claims_are_judged_by_run_and_report() {
     );
     assert!(numbers(&found, "difference")[0].abs() <= 5e-5 && (numbers(&found, "margin")[1] - 1e-5).abs() < 1e-12);
     let claims = table(&sandbox, "claims.parquet");
-    assert_eq!(claims.num_rows(), 5);
-    assert_eq!(texts(&claims, "kind"), ["better", "better", "better", "better", "increasing"]);
+    assert_eq!(claims.num_rows(), 6);
+    assert_eq!(texts(&claims, "kind"), ["better", "better", "better", "better", "increasing", "faster"]);
+    assert_eq!((texts(&claims, "over")[5].as_str(), texts(&claims, "metric")[5].as_str()), ("seeds", "ndcg"));
+    assert!(texts(&claims, "verdict")[5] != "missing" && ran.contains("bpr on mf-4 in fewer epochs than softmax on mf-4"), "{ran}");
     let adjusted = numbers(&claims, "p_adjusted");
     assert!(numbers(&claims, "p_value").iter().zip(&adjusted).all(|(alone, adjusted)| alone <= adjusted));
 
