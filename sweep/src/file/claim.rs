@@ -109,8 +109,8 @@ fn hypotheses(node: &Node, fields: &Fields<'_>) -> Result<Vec<Hypothesis>> {
         ["better", "worse"] => pairs(fields, "better", "worse", Hypothesis::Better),
         ["faster", "slower"] => pairs(fields, "faster", "slower", Hypothesis::Faster),
         ["increasing"] => Ok(vec![Hypothesis::Increasing(trend(fields.required("increasing")?)?)]),
-        ["equal"] => equals(fields.required("equal")?),
         ["decreasing"] => Ok(vec![Hypothesis::Decreasing(trend(fields.required("decreasing")?)?)]),
+        ["equal"] => equals(fields.required("equal")?),
         _ => {
             let found = if given.is_empty() { "none of them".to_owned() } else { given.join(", ") };
             Err(node.place.error(format!(
