@@ -88,19 +88,9 @@ class Dataset(Section):
     noise: float | Settings | None = None
 
 
-@dataclass
-class Block(Section):
-    """A block of the grid: all its backbones with all its losses and samplers; backbones alone where they fit without sampling."""
-
-    backbones: Sequence[Settings]
-    losses: Sequence[Settings] | None = None
-    samplers: Sequence[Settings] | None = None
-    optimizer: Settings | None = None
-
-
 @dataclass(kw_only=True)
 class Training(Section):
-    """How long the methods learn, and which validation metric picks."""
+    """How long the methods learn, and which validation metric picks. A block may have the first five of its own."""
 
     epochs: int | None = None
     batch_size: int | None = None
@@ -112,6 +102,17 @@ class Training(Section):
     fold_in: str | None = None
     checkpoint_minutes: float | None = None
     time_limit_minutes: float | None = None
+
+
+@dataclass
+class Block(Section):
+    """A block of the grid: all its backbones with all its losses and samplers; backbones alone where they fit without sampling."""
+
+    backbones: Sequence[Settings]
+    losses: Sequence[Settings] | None = None
+    samplers: Sequence[Settings] | None = None
+    optimizer: Settings | None = None
+    training: Training | Settings | None = None
 
 
 @dataclass(kw_only=True)

@@ -1,16 +1,17 @@
-//! `grid`: blocks that add up, each of them backbones x losses x samplers x values of the optimizer.
+//! `grid`: blocks that add up, each of them backbones x losses x samplers x values of the optimizer, and if it says so trained in its own way.
 
 use super::{
     error::{Place, Result},
     fields::Fields,
     node::{Node, Value},
     range::{self, Range},
-    tuned,
+    sweep_file::Placed,
+    training, tuned,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use std::collections::{BTreeSet, HashMap};
 use streams::Stream;
-use trainer::{Backbone, Loss, Optimizer, Sampler};
+use trainer::{Backbone, Loss, Optimizer, Sampler, Training};
 
 /// One entry of a list of kinds.
 #[derive(Clone, Debug)]
@@ -119,6 +120,8 @@ pub struct Block {
     pub backbones: Vec<Entry<Backbone>>,
     /// How they learn; `None` for a block of backbones that fit without sampling.
     pub ways: Option<TrainingAxes>,
+    /// Epochs, batches and stopping of its trials; `None` where they are those of the sweep.
+    pub training: Option<Placed<Training>>,
 }
 
 /// How the backbones of a block learn.
@@ -133,9 +136,9 @@ pub struct TrainingAxes {
 }
 
 impl Block {
-    /// Reads a block; `typed` has the values of the file that hold variables, by their places.
-    pub(super) fn read(node: &Node, typed: &HashMap<(usize, usize), String>) -> Result<Self> {
-        let fields = Fields::of(node, &["backbones", "losses", "samplers", "optimizer"])?;
+    /// Reads a block; `typed` has the values of the file that hold variables, by their places, and `training` is that of the sweep.
+    pub(super) fn read(node: &Node, typed: &HashMap<(usize, usize), String>, training: &Training) -> Result<Self> {
+        let fields = Fields::of(node, &["backbones", "losses", "samplers", "optimizer", "training"])?;
         let backbones: Vec<Entry<Backbone>> = Entry::read_all(fields.items("backbones")?)?;
         let backbones: Vec<Entry<Backbone>> = backbones.into_iter().map(|entry| entry.with_names_as_typed(typed)).collect::<Result<_>>()?;
         let learns = ["losses", "samplers", "optimizer"].into_iter().find_map(|key| fields.get(key).map(|value| (key, value)));
@@ -150,8 +153,19 @@ impl Block {
             }),
             None => None,
         };
-        Ok(Self { backbones, ways })
+        let own = fields.get("training").map(|node| own_training(node, training, &backbones, ways.is_some())).transpose()?;
+        Ok(Self { backbones, ways, training: own })
     }
+}
+
+/// `training` of a block, some of whose models learn in epochs.
+fn own_training(node: &Node, of_sweep: &Training, backbones: &[Entry<Backbone>], has_losses: bool) -> Result<Placed<Training>> {
+    let has_epochs = |entry: &Entry<Backbone>| entry.values.iter().any(Backbone::has_epochs);
+    if !has_losses && !backbones.iter().any(has_epochs) {
+        let kind = backbones[0].node.get("kind").map(Node::describe).unwrap_or_default();
+        return Err(node.place.error(format!("{kind} fits at once and has no epochs: leave `training` out")));
+    }
+    training::of_block(node, of_sweep, has_losses)
 }
 
 /// A backbone learns exactly where its block says how. `learns` is the block's first key that does.

@@ -21,6 +21,7 @@ mod scalar;
 mod search;
 mod sweep_file;
 mod timing;
+pub(crate) mod training;
 mod tuned;
 
 pub use claim::{ClaimEntry, Hypothesis};

@@ -13,8 +13,8 @@ use super::{
     node::{Node, Value},
     printed::PrintedTable,
     search::Search,
-    timing::{self, Timing},
-    tuned,
+    timing::Timing,
+    training, tuned,
 };
 use cluster::Resources;
 use dataset::{Location, quote};
@@ -29,7 +29,7 @@ use std::{
     io::Read,
     slice,
 };
-use trainer::{EpochRows, Training};
+use trainer::Training;
 
 /// A value and the node it was read from; where the key was left out, an empty node at the start of the file.
 #[derive(Clone, Debug)]
@@ -65,7 +65,8 @@ pub struct SweepFile {
     pub datasets: Vec<DatasetEntry>,
     /// The blocks of the grid.
     pub grid: Vec<Block>,
-    /// Epochs, batches and stopping: 200 epochs of batches of 1024, evaluated every 5, without early stopping, when left out.
+    /// Epochs, batches and stopping, of blocks that have none of their own: 200 epochs of batches of 1024, evaluated every 5, without early stopping,
+    /// when left out.
     pub training: Placed<Training>,
     /// When a training leaves its state, and when it has to stop.
     pub timing: Timing,
@@ -179,13 +180,13 @@ impl SweepFile {
         let training_node = absent_or(&root, "training");
         let (select_by, ridge) = (select_by(&training_node)?, placed(&training_node, "ridge", RIDGE)?);
         let fold_in = placed(&training_node, "fold_in", NewNodes::default())?;
-        let (training, timing) = training(training_node)?;
+        let (training, timing) = training::of_sweep(training_node)?;
         Ok(Self {
             text: text.to_owned(),
             name: Placed { node: fields.required("name")?.clone(), value: fields.required("name")?.read()? },
             storage: placed(&root, "storage", "./runs".to_owned())?,
             datasets: fields.items("datasets")?.iter().map(|node| DatasetEntry::read(node, &typed)).collect::<Result<_>>()?,
-            grid: blocks(fields.items("grid")?, &typed)?,
+            grid: blocks(fields.items("grid")?, &typed, &training.value)?,
             training,
             timing,
             select_by,
@@ -214,13 +215,13 @@ fn printed(node: &Node) -> Result<Placed<PrintedTable>> {
 }
 
 /// The blocks of the grid, whose kinds have no more combinations than a sweep can mean.
-fn blocks(grid: &[Node], typed: &HashMap<(usize, usize), String>) -> Result<Vec<Block>> {
+fn blocks(grid: &[Node], typed: &HashMap<(usize, usize), String>, training: &Training) -> Result<Vec<Block>> {
     let lists = grid.iter().flat_map(Node::keys).map(|(_, list)| list);
     tuned::check_count(lists.flat_map(|list| match &list.value {
         Value::Sequence(kinds) => kinds.as_slice(),
         _ => slice::from_ref(list),
     }))?;
-    grid.iter().map(|block| Block::read(block, typed)).collect()
+    grid.iter().map(|block| Block::read(block, typed, training)).collect()
 }
 
 /// The value of a key, or its default.
@@ -234,25 +235,6 @@ fn absent_or(parent: &Node, key: &str) -> Node {
     let path = if parent.place.path.is_empty() { key.to_owned() } else { format!("{}.{key}", parent.place.path) };
     let absent = || Node { place: Place { path, ..parent.place.clone() }, value: Value::Null };
     parent.get(key).cloned().unwrap_or_else(absent)
-}
-
-/// `training`, taken apart: what a trial learns with, and what a run does beside it.
-fn training(node: Node) -> Result<(Placed<Training>, Timing)> {
-    let mut training = Training { epochs: 200, batch_size: 1024, evaluate_every: 5, patience: None, rows: EpochRows::Pairs };
-    let mut timing = Timing::default();
-    if node.value != Value::Null {
-        let fields = Fields::of(
-            &node,
-            &[&["epochs", "batch_size", "evaluate_every", "patience", "rows", "select_by", "ridge", "fold_in"], &timing::KEYS[..]].concat(),
-        )?;
-        training.epochs = fields.read_or("epochs", training.epochs)?;
-        training.batch_size = fields.read_or("batch_size", training.batch_size)?;
-        training.evaluate_every = fields.read_or("evaluate_every", training.evaluate_every)?;
-        training.patience = fields.read_or("patience", training.patience)?;
-        training.rows = fields.read_or("rows", training.rows)?;
-        timing = Timing::read(&fields)?;
-    }
-    Ok((Placed { node, value: training }, timing))
 }
 
 /// The validation metric. A slip in its name is told with the name that was meant.

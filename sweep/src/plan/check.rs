@@ -193,8 +193,10 @@ fn validation(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
         let message = format!("listed values are tuned on validation, but {remedy}, or give one value");
         return Err(draft.tuned_place().error(message));
     }
-    if let Some(patience) = file.training.value.patience {
-        return Err(file.training.complain(format!("patience {patience} stops on validation, but {remedy}, or leave `patience` out")));
+    for training in drafts.iter().map(|draft| draft.training_in(file)).chain([&file.training]) {
+        if let Some(patience) = training.value.patience {
+            return Err(training.complain(format!("patience {patience} stops on validation, but {remedy}, or leave `patience` out")));
+        }
     }
     Ok(())
 }

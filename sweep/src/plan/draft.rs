@@ -5,16 +5,21 @@ use super::{
     label::{Role, labels},
     part::{Part, Values, flat},
 };
-use crate::file::{Entry, Place, Search, SweepFile, node::Node};
+use crate::file::{Entry, Place, Placed, Search, SweepFile, node::Node, training::OF_LOSSES};
 use serde::Serialize;
-use std::{collections::BTreeSet, ptr};
+use std::{
+    collections::{BTreeSet, HashMap},
+    ptr,
+};
 use streams::Stream;
-use trainer::{Backbone, Loss, Optimizer, Sampler};
+use trainer::{Backbone, Loss, Optimizer, Sampler, Training};
 
 /// One method of a block: an entry of each list.
 pub(super) struct Draft<'a> {
     pub(super) backbone: &'a Entry<Backbone>,
     pub(super) way: Option<TrainingRecipe<'a>>,
+    /// The block's own epochs, batches and stopping, where they differ from the sweep's.
+    pub(super) training: Option<&'a Placed<Training>>,
     pub(super) names: Names,
 }
 
@@ -40,6 +45,8 @@ pub(super) struct Names {
 pub(super) struct Choice {
     pub(super) backbone: Backbone,
     pub(super) way: Option<(Loss, Sampler, Optimizer)>,
+    /// `None` where it is the sweep's.
+    pub(super) training: Option<Training>,
 }
 
 /// All methods of a sweep file, in written order: blocks, backbones, losses, samplers.
@@ -47,7 +54,8 @@ pub(super) fn drafts(file: &SweepFile) -> Vec<Draft<'_>> {
     let mut drafts = Vec::new();
     for block in &file.grid {
         for backbone in &block.backbones {
-            let draft = |way| Draft { backbone, way, names: Names::default() };
+            let own = block.training.as_ref().filter(|own| learns(block.ways.is_some(), backbone) && own.value != file.training.value);
+            let draft = |way| Draft { backbone, way, training: own, names: Names::default() };
             match &block.ways {
                 None => drafts.push(draft(None)),
                 Some(ways) => drafts.extend(ways.losses.iter().flat_map(|loss| {
@@ -56,8 +64,20 @@ pub(super) fn drafts(file: &SweepFile) -> Vec<Draft<'_>> {
             }
         }
     }
-    name(&mut drafts);
+    name(&mut drafts, &file.training.value);
     drafts
+}
+
+/// How the methods that learn in epochs are trained; what the sweep has where none does.
+pub(super) fn trainings<'a>(file: &'a SweepFile, drafts: &[Draft<'a>]) -> Vec<&'a Training> {
+    let learning = drafts.iter().filter(|draft| learns(draft.way.is_some(), draft.backbone)).map(|draft| &draft.training_in(file).value);
+    let found: Vec<&Training> = learning.collect();
+    if found.is_empty() { vec![&file.training.value] } else { found }
+}
+
+/// Whether a method learns in epochs.
+fn learns(has_loss: bool, backbone: &Entry<Backbone>) -> bool {
+    has_loss || backbone.values.iter().any(Backbone::has_epochs)
 }
 
 impl<'a> Draft<'a> {
@@ -78,7 +98,7 @@ impl<'a> Draft<'a> {
             let of = |way: TrainingRecipe<'_>| {
                 (way.loss.values[loss].clone(), way.sampler.values[sampler].clone(), way.optimizer.values[optimizer].clone())
             };
-            Choice { backbone: self.backbone.values[backbone].clone(), way: self.way.map(of) }
+            self.choice(self.backbone.values[backbone].clone(), self.way.map(of))
         })
     }
 
@@ -88,7 +108,11 @@ impl<'a> Draft<'a> {
         let backbone = self.backbone.drawn(backbone, stream);
         let way =
             self.way.map(|way| (way.loss.drawn(loss, stream), way.sampler.drawn(sampler, stream), way.optimizer.drawn(optimizer, stream)));
-        Choice { backbone, way }
+        self.choice(backbone, way)
+    }
+
+    fn choice(&self, backbone: Backbone, way: Option<(Loss, Sampler, Optimizer)>) -> Choice {
+        Choice { backbone, way, training: self.training.map(|own| own.value.clone()) }
     }
 
     /// Combinations of listed values; a range is one value.
@@ -125,10 +149,15 @@ impl<'a> Draft<'a> {
         names
     }
 
-    /// The entries that the method is made of: loss, sampler, optimizer, backbone.
+    /// The entries that the method is made of: loss, sampler, optimizer, backbone, and the block's own training.
     pub(super) fn nodes(&self) -> Vec<&'a Node> {
         let way = self.way.iter().flat_map(|way| [&way.loss.node, &way.sampler.node, &way.optimizer.node]);
-        way.chain([&self.backbone.node]).collect()
+        way.chain([&self.backbone.node]).chain(self.training.map(|own| &own.node)).collect()
+    }
+
+    /// Epochs, batches and stopping: the block's own, or those of the sweep.
+    pub(super) fn training_in(&self, file: &'a SweepFile) -> &'a Placed<Training> {
+        self.training.unwrap_or(&file.training)
     }
 
     /// How many configurations a search asks for. What it draws may be fewer.
@@ -152,7 +181,7 @@ impl<'a> Draft<'a> {
 impl Choice {
     /// Two choices with the same key are the same trials.
     pub(super) fn key(&self) -> String {
-        serde_json::to_string(&(&self.backbone, &self.way)).expect("a kind is plain data")
+        serde_json::to_string(&(&self.backbone, &self.way, &self.training)).expect("a kind is plain data")
     }
 
     /// Every value under its role's prefix: `loss.temperature`.
@@ -164,12 +193,21 @@ impl Choice {
             parameters.extend(under(Role::Optimizer, optimizer));
             parameters.insert("optimizer.kind".to_owned(), flat(optimizer).0.into());
         }
+        if let Some(training) = &self.training {
+            let counts = |key: &String| self.way.is_some() || !OF_LOSSES.contains(&key.as_str());
+            let settings = Part::settings(training).into_iter().filter(|(key, _)| counts(key)).collect();
+            parameters.extend(prefixed(Role::Training, settings));
+        }
         parameters
     }
 }
 
 fn under<T: Serialize>(role: Role, part: &T) -> Values {
-    flat(part).1.into_iter().map(|(name, value)| (format!("{}.{name}", role.name()), value)).collect()
+    prefixed(role, flat(part).1)
+}
+
+fn prefixed(role: Role, values: Values) -> Values {
+    values.into_iter().map(|(name, value)| (format!("{}.{name}", role.name()), value)).collect()
 }
 
 fn tuned<T: Serialize>(role: Role, values: &[T]) -> BTreeSet<String> {
@@ -193,8 +231,8 @@ fn places(index: u64, sizes: [usize; 4]) -> [usize; 4] {
     places
 }
 
-/// Gives every method its name; the optimizer's appears only where two methods would read the same.
-fn name(drafts: &mut [Draft<'_>]) {
+/// Gives every method its name; the optimizer's appears only where two methods would read the same, and how they are trained where they still do.
+fn name(drafts: &mut [Draft<'_>], of_sweep: &Training) {
     let backbones = Labels::of(Role::Backbone, drafts.iter().map(|draft| draft.backbone));
     let ways: Vec<TrainingRecipe<'_>> = drafts.iter().filter_map(|draft| draft.way).collect();
     let losses = Labels::of(Role::Loss, ways.iter().map(|way| way.loss));
@@ -208,12 +246,21 @@ fn name(drafts: &mut [Draft<'_>]) {
         let method = parts.into_iter().flatten().cloned().collect::<Vec<_>>().join(" / ");
         draft.names = Names { method, backbone, loss, sampler };
     }
-    let methods: Vec<String> = drafts.iter().map(|draft| draft.names.method.clone()).collect();
-    for draft in drafts.iter_mut() {
-        let shared = methods.iter().filter(|method| **method == draft.names.method).count() > 1;
-        if let (true, Some(way)) = (shared, draft.way) {
-            let optimizer = optimizers.label(way.optimizer);
-            draft.names.method = format!("{} / {optimizer}", draft.names.method);
+    let of_optimizers = drafts.iter().map(|draft| draft.way.map(|way| optimizers.label(way.optimizer))).collect();
+    tell_apart(drafts, of_optimizers);
+    let trainings: Vec<Part> = drafts.iter().map(|draft| Part::of_training(draft.training.map_or(of_sweep, |own| &own.value))).collect();
+    tell_apart(drafts, labels(Role::Training, &trainings).into_iter().map(Some).collect());
+}
+
+/// Adds a label to the names of methods that would read the same and have different ones.
+fn tell_apart(drafts: &mut [Draft<'_>], labels: Vec<Option<String>>) {
+    let mut known: HashMap<String, BTreeSet<Option<String>>> = HashMap::new();
+    for (draft, label) in drafts.iter().zip(&labels) {
+        known.entry(draft.names.method.clone()).or_default().insert(label.clone());
+    }
+    for (draft, label) in drafts.iter_mut().zip(labels) {
+        if let (Some(label), 2..) = (label, known[&draft.names.method].len()) {
+            draft.names.method = format!("{} / {label}", draft.names.method);
         }
     }
 }

@@ -12,6 +12,7 @@ pub(super) enum Role {
     Loss,
     Sampler,
     Optimizer,
+    Training,
 }
 
 impl Role {
@@ -22,6 +23,7 @@ impl Role {
             Self::Loss => "loss",
             Self::Sampler => "sampler",
             Self::Optimizer => "optimizer",
+            Self::Training => "training",
         }
     }
 }
@@ -60,7 +62,7 @@ fn short(role: Role, part: &Part) -> (String, Option<String>) {
             Some(negatives) => (format!("{}-{negatives}", part.kind), None),
             None => (part.kind.clone(), None),
         },
-        Role::Optimizer => (part.kind.clone(), None),
+        Role::Optimizer | Role::Training => (part.kind.clone(), None),
     }
 }
 

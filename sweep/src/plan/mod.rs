@@ -198,6 +198,7 @@ impl Checked<'_> {
                 methods.push(method(self.file, draft, splits, contents)?);
             }
         }
+        let epochs: Vec<u32> = draft::trainings(self.file, &self.drafts).into_iter().map(|training| training.epochs).collect();
         let plan = Plan {
             name: self.file.name.value.clone(),
             datasets,
@@ -205,7 +206,7 @@ impl Checked<'_> {
             select_by: self.file.select_by.value,
             evaluation: self.file.evaluation.value.with_primary(self.file.select_by.value),
             search: self.file.search.value.clone(),
-            rung_epochs: rungs::epochs(&self.file.search.value, self.file.training.value.epochs),
+            rung_epochs: rungs::epochs(&self.file.search.value, &epochs),
             printed: None,
             claims: Vec::new(),
         };
@@ -354,7 +355,7 @@ fn content(path: &str) -> std::result::Result<FileEntry, String> {
 /// A configuration's trials on a dataset: one for each seed, or a single one for what fits without sampling. The files of a model that another
 /// program trained are not read yet.
 fn resolve(file: &SweepFile, choice: &Choice, dataset: &str) -> impl Iterator<Item = Trial> {
-    let (training, seeds) = (&file.training.value, &file.seeds.value);
+    let (training, seeds) = (choice.training.as_ref().unwrap_or(&file.training.value), &file.seeds.value);
     let ways: Vec<(Option<Learning>, Option<Iterations>, Option<ModelFiles>)> = match &choice.way {
         None if choice.backbone.is_pretrained() => {
             model_files::unread(&choice.backbone, seeds).into_iter().map(|files| (None, None, Some(files))).collect()

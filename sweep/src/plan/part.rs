@@ -1,8 +1,9 @@
 //! One kind with its values, whatever its type: the flat view that labels, tables and plans need.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashSet};
+use trainer::Training;
 
 /// The values of a kind by name, sorted; a nested kind is one text such as `normal(std=0.1)`, and so are nested settings: `every=5, factor=0.95`.
 pub(super) type Values = Map<String, Value>;
@@ -22,6 +23,16 @@ impl Part {
         let flat: Vec<(String, Values)> = values.iter().map(flat).collect();
         let kind = flat.first().map(|(kind, _)| kind.clone()).unwrap_or_default();
         Self { kind, combinations: flat.into_iter().map(|(_, values)| values).collect() }
+    }
+
+    /// How the trials of a method are trained.
+    pub(super) fn of_training(training: &Training) -> Self {
+        Self { kind: "training".to_owned(), combinations: vec![Self::settings(training)] }
+    }
+
+    /// Epochs, batches and stopping as values.
+    pub(super) fn settings(training: &Training) -> Values {
+        flat(&json!({ "training": training })).1
     }
 
     /// The names of all values, sorted. A default that is not written is left out of some combinations.

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! successive halving
-//! epochs          r, r f, r f^2, ... below training's, then training's       r is `epochs`, f is `factor`
+//! epochs          r, r f, r f^2, ... below training's, then training's       r is `epochs`, f is `factor`; blocks of the grid may differ in training's,
+//!                                                                            of which the least ends the row, and each method the last rung
 //! configurations  n, n / f, n / f^2, ... rounded down, at least 1            of each method that learns
 //!
 //! tuning seeds, in any search: those rungs with the first seeds alone, then one more
@@ -27,19 +28,20 @@ pub struct Rung {
     pub repeats: bool,
 }
 
-/// The epochs of each rung of a search whose trainings have so many epochs at most; none where every trial is trained to its end at once.
-pub(super) fn epochs(search: &Search, last: u32) -> Vec<u32> {
-    let compared = search.halving().map(|halving| halved(halving.epochs, halving.factor, last));
+/// The epochs of each rung of a search whose methods have so many epochs at most; none where every trial is trained to its end at once. All rungs but the
+/// last are before the end of every method, and the last is where the longest ends.
+pub(super) fn epochs(search: &Search, of_methods: &[u32]) -> Vec<u32> {
+    let [shortest, longest] = [of_methods.iter().min(), of_methods.iter().max()].map(|epochs| epochs.copied().unwrap_or_default());
+    let compared = search.halving().map(|halving| [below(halving.epochs, halving.factor, shortest), vec![longest]].concat());
     match search.tuning_seeds() {
-        Some(_) => [compared.unwrap_or(vec![last]), vec![last]].concat(),
+        Some(_) => [compared.unwrap_or(vec![longest]), vec![longest]].concat(),
         None => compared.unwrap_or_default(),
     }
 }
 
-/// The epochs of each rung of successive halving.
-fn halved(first: u32, factor: u32, last: u32) -> Vec<u32> {
-    let below = std::iter::successors(Some(first), |&epochs| epochs.checked_mul(factor)).take_while(|&epochs| epochs < last);
-    below.chain([last]).collect()
+/// The epochs of the rungs of successive halving that are before so many.
+fn below(first: u32, factor: u32, end: u32) -> Vec<u32> {
+    std::iter::successors(Some(first), |&epochs| epochs.checked_mul(factor)).take_while(|&epochs| epochs < end).collect()
 }
 
 /// How many of a method's configurations reach a rung; the first is 0.
@@ -85,13 +87,18 @@ impl<'a> Share<'a> {
 
     /// Epochs that are trained from the rung before to this one.
     fn epochs(&self, rung: usize) -> u32 {
-        let epochs = &self.plan.rung_epochs;
+        let (compared, last) = (self.plan.compared(self.method), self.last());
+        let until = |rung: usize| if rung + 1 < compared { self.plan.rung_epochs[rung] } else { last };
         match rung {
-            _ if !self.method.learns() => epochs[epochs.len() - 1], // all of its work at once
-            0 => epochs[0],
-            rung if rung < self.plan.compared(self.method) => epochs[rung] - epochs[rung - 1],
-            rung => epochs[rung],
+            0 => until(0), // all of its work at once where it does not learn
+            rung if rung < compared => until(rung) - until(rung - 1),
+            _ => last,
         }
+    }
+
+    /// Epochs of a trial to its end; as the longest of the plan where the method does not learn.
+    fn last(&self) -> u32 {
+        self.method.epochs().or(self.plan.rung_epochs.last().copied()).unwrap_or(1)
     }
 }
 
@@ -125,14 +132,12 @@ impl Plan {
 
     /// Epochs that the search trains, when no training stops early, and those of training every trial to its end.
     pub fn searched_epochs(&self) -> (u64, u64) {
-        let learning = || self.methods.iter().filter(|method| method.learns());
-        let trials: usize = learning().map(|method| method.configurations.len() * method.repeats()).sum();
-        let last = self.rung_epochs.last().copied().unwrap_or_default();
-        let of_method = |method: &Method| -> u64 {
-            let share = Share::of(self, method, |_| true);
+        let learning = || self.methods.iter().filter(|method| method.learns()).map(|method| Share::of(self, method, |_| true));
+        let searched = |share: Share<'_>| -> u64 {
             (0..self.rung_epochs.len()).map(|rung| u64::from(share.epochs(rung)) * share.trials(rung) as u64).sum()
         };
-        (learning().map(of_method).sum(), trials as u64 * u64::from(last))
+        let all = |share: Share<'_>| (share.method.configurations.len() * share.method.repeats()) as u64 * u64::from(share.last());
+        (learning().map(searched).sum(), learning().map(all).sum())
     }
 
     /// The most that the search does in all trials on a dataset, or on one of its splits, where each does so much in all of its epochs.
@@ -141,7 +146,6 @@ impl Plan {
         if self.rung_epochs.is_empty() || is_asynchronous {
             return of_trials.iter().copied().fold(0, u64::saturating_add);
         }
-        let last = u64::from(self.rung_epochs.last().copied().unwrap_or(1));
         let mut rest = of_trials;
         let mut total: u64 = 0;
         for method in self.methods.iter().filter(|method| method.dataset == dataset.name()) {
@@ -151,7 +155,8 @@ impl Plan {
             costs.sort_unstable_by(|a, b| b.cmp(a)); // who goes on is not known, so that the costliest may
             let share = Share::of(self, method, |trial| dataset.is_of(trial));
             for rung in 0..self.rung_epochs.len() {
-                let of_rung = costs[..share.trials(rung)].iter().map(|cost| cost / last * u64::from(share.epochs(rung)));
+                let (epochs, all) = (u64::from(share.epochs(rung)), u64::from(share.last()));
+                let of_rung = costs[..share.trials(rung)].iter().map(|cost| cost / all * epochs);
                 total = of_rung.fold(total, u64::saturating_add);
             }
         }
@@ -162,7 +167,12 @@ impl Plan {
 impl Method {
     /// Whether its backbone learns in epochs.
     pub fn learns(&self) -> bool {
-        self.configurations.iter().flat_map(|configuration| &configuration.trials).any(|planned| planned.trial.epochs().is_some())
+        self.epochs().is_some()
+    }
+
+    /// Epochs of each of its trials, at most; `None` where its backbone fits at once.
+    pub fn epochs(&self) -> Option<u32> {
+        self.configurations.iter().flat_map(|configuration| &configuration.trials).find_map(|planned| planned.trial.epochs())
     }
 
     /// Trials of each configuration: of each seed on each split.
@@ -180,14 +190,20 @@ impl Method {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn epochs_grow_by_the_factor_up_to_trainings() {
-        assert_eq!(halved(4, 3, 32), [4, 12, 32]);
-        assert_eq!(halved(1, 3, 81), [1, 3, 9, 27, 81]);
-        assert_eq!(halved(2, 3, 20), [2, 6, 18, 20]);
-        assert_eq!(halved(5, 2, 6), [5, 6]);
-        assert_eq!(halved(u32::MAX / 2, 3, u32::MAX), [u32::MAX / 2, u32::MAX]);
+        let halved = |first, factor, of_methods: &[u32]| {
+            let halving = json!({"successive-halving": {"epochs": first, "factor": factor}});
+            epochs(&serde_json::from_value(halving).unwrap(), of_methods)
+        };
+        assert_eq!(halved(4, 3, &[32]), [4, 12, 32]);
+        assert_eq!(halved(1, 3, &[81, 81]), [1, 3, 9, 27, 81]);
+        assert_eq!(halved(2, 3, &[20]), [2, 6, 18, 20]);
+        assert_eq!(halved(5, 2, &[6]), [5, 6]);
+        assert_eq!(halved(u32::MAX / 2, 3, &[u32::MAX]), [u32::MAX / 2, u32::MAX]);
+        assert_eq!(halved(2, 3, &[400, 20, 18]), [2, 6, 400], "no method is stopped where another ends");
     }
 
     /// The table of successive halving in Li et al., "Hyperband", JMLR 2018: 81 configurations, factor 3, brackets s = 4 and s = 3.

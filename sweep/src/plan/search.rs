@@ -1,6 +1,6 @@
 //! Rules between `search` and the rest of a sweep file.
 
-use super::draft::Draft;
+use super::draft::{self, Draft};
 use crate::file::{Placed, Result, Search, SuccessiveHalving, SweepFile};
 use trainer::Training;
 
@@ -9,7 +9,7 @@ pub(super) fn check(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     let search = &file.search;
     search.value.check().map_err(|reason| search.complain(reason))?;
     if let Some(halving) = search.value.halving() {
-        rungs(search, halving, &file.training.value)?;
+        draft::trainings(file, drafts).into_iter().try_for_each(|training| rungs(search, halving, training))?;
     }
     tuning_seeds(search, file.seeds.value.len())?;
     drafts.iter().try_for_each(|draft| can_be_drawn(search, draft))

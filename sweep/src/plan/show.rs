@@ -5,7 +5,7 @@ use crate::file::{AskedDevice, Search};
 use cluster::Resources;
 use dataset::Manifest;
 use pipeline::{Engine, MemoryEstimate, Noise, TrainShare};
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 /// A dataset as the plan finds it.
 pub enum Found {
@@ -111,9 +111,14 @@ fn rungs(plan: &Plan) -> String {
         return String::new();
     }
     let mut text = "\n".to_owned();
+    let ends: BTreeSet<u32> = plan.methods.iter().filter_map(Method::epochs).collect();
     for (index, rung) in rungs.into_iter().enumerate() {
         let what = if rung.repeats { ", of the picked configurations with the other seeds" } else { "" };
-        let _ = writeln!(text, "rung {index}: {} to {} epochs{what}", count_of(rung.trials, "trial"), rung.epochs);
+        let to = match ends.first().filter(|&&first| first < rung.epochs) {
+            Some(first) => format!("their ends, {first} to {} epochs", rung.epochs),
+            None => format!("{} epochs", rung.epochs),
+        };
+        let _ = writeln!(text, "rung {index}: {} to {to}{what}", count_of(rung.trials, "trial"));
     }
     let (searched, all) = plan.searched_epochs();
     let saved = 100.0 * (1.0 - searched as f64 / all.max(1) as f64);

@@ -9,6 +9,7 @@ mod drawn;
 mod gpus;
 mod rungs;
 mod splits;
+mod trainings;
 mod typed;
 
 const GOOD: &str = "\

@@ -7,7 +7,7 @@ use evaluator::{Evaluation, MetricAt, settings::Margin};
 use models::NewNodes;
 use pipeline::Preparation;
 use schemars::JsonSchema;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use trainer::{Backbone, Loss, Optimizer, Sampler, Training};
 
 /// Keys of the grid's kinds in the schema's parts.
@@ -104,6 +104,7 @@ fn block(parts: &mut Parts) -> Value {
         "losses": described(list(loss), "The losses that are compared."),
         "samplers": described(list(sampler), "The samplers that are compared: where negatives come from."),
         "optimizer": described(optimizer, "The optimizer and its tuned values."),
+        "training": described(object(Value::Object(of_trials(parts)), &[]), "Epochs, batches and stopping of its trials; what is left out is the sweep's."),
     });
     let mut block = object(keys, &["backbones"]);
     block["dependencies"] = json!({
@@ -116,7 +117,6 @@ fn block(parts: &mut Parts) -> Value {
 
 /// `training`: what a trial learns with, and what a run does beside it.
 fn training(parts: &mut Parts) -> Value {
-    let [mut schema] = parts.of("", false, |generator| [generator.root_schema_for::<Training>().to_value()]);
     let minutes = |words: &str| json!({"description": words, "type": ["number", "null"], "exclusiveMinimum": 0});
     let select_by =
         described(plain::<MetricAt>(parts), "The validation metric that picks values and checkpoints; `ndcg@20` when left out.");
@@ -132,9 +132,17 @@ fn training(parts: &mut Parts) -> Value {
         ),
         ("time_limit_minutes", minutes("The longest training of one trial.")),
     ];
-    let keys = schema["properties"].take();
-    let keys = keys.as_object().into_iter().flatten().map(|(key, schema)| (key.as_str(), schema.clone())).chain(more);
-    object(Value::Object(keys.map(|(key, schema)| (key.to_owned(), schema)).collect()), &[])
+    let more = more.map(|(key, schema)| (key.to_owned(), schema));
+    object(Value::Object(of_trials(parts).into_iter().chain(more).collect()), &[])
+}
+
+/// What a trial learns with, each key of which may be left out.
+fn of_trials(parts: &mut Parts) -> Map<String, Value> {
+    let [mut schema] = parts.of("", false, |generator| [generator.root_schema_for::<Training>().to_value()]);
+    match schema["properties"].take() {
+        Value::Object(keys) => keys,
+        _ => Map::new(),
+    }
 }
 
 fn printed(parts: &mut Parts) -> Value {
