@@ -9,7 +9,7 @@
 //! of one where users are ranked. Training that `docs/performance.md` measures takes between a thirteenth of that and six tenths, ranking at
 //! most nine tenths.
 
-use super::{Plan, PlannedRef, Titles, show::count_of};
+use super::{Plan, PlannedRef, Titles, estimate, show::count_of};
 use anyhow::Result;
 use cluster::Resources;
 use models::Sizes;
@@ -113,16 +113,17 @@ fn work(trial: &Trial, sizes: Sizes) -> Option<(f64, f64)> {
     let (mean, Learning { training, .. }) = (trial.backbone.mean_of_layers()?, trial.learning.as_ref()?);
     let learning = trial.learning.as_ref()?;
     let dim = f64::from(mean.dim);
-    // A score, and its gradient in both of its vectors; and for each pair, what is done whatever is scored.
-    let scores = 3.0 * learning.candidates().map_or(items, |candidates| 1.0 + candidates as f64) + 10.0;
-    let steps = (train / f64::from(training.batch_size.max(1))).ceil();
+    let [rows, steps] = [estimate::rows, estimate::steps].map(|count| count(learning, sizes.users, sizes.train) as f64);
+    let positives = learning.loss.list().unwrap_or(1) as f64;
+    // A score, and its gradient in both of its vectors; and for each positive, what is done whatever is scored.
+    let scores = 3.0 * learning.candidates().map_or(items, |candidates| positives + candidates as f64) + 10.0 * positives;
     // Edges in both directions, there and back.
     let propagated = 4.0 * f64::from(mean.layers) * train * steps;
     // Every row of the tables moves, or has to be looked at.
     let tables = 10.0 * (users + items) * if mean.layers > 0 { steps } else { 1.0 };
     let epochs = f64::from(training.epochs);
     let rankings = (epochs / f64::from(training.evaluate_every.max(1))).ceil() + 1.0;
-    Some((epochs * dim * (train * scores + propagated + tables), rankings * users * items * dim))
+    Some((epochs * dim * (rows * scores + propagated + tables), rankings * users * items * dim))
 }
 
 #[cfg(test)]

@@ -38,9 +38,24 @@ impl Estimate {
 }
 
 fn work(learning: &Learning, manifest: &Manifest) -> Estimate {
-    let (pairs, epochs) = (manifest.train as u64, u64::from(learning.training.epochs));
-    // The scores of a positive: its own and its negatives'; every item where the sampler takes all.
-    let scores = learning.candidates().map_or(manifest.items as u64, |negatives| 1 + negatives as u64);
-    let steps = epochs.saturating_mul(pairs.div_ceil(u64::from(learning.training.batch_size.max(1))));
-    Estimate { steps, scores: epochs.saturating_mul(pairs).saturating_mul(scores), ..Estimate::default() }
+    let [users, train] = [manifest.users, manifest.train].map(|count| count as u64);
+    let (rows, epochs) = (rows(learning, users, train), u64::from(learning.training.epochs));
+    // The scores of a row: those of its positives and of its negatives; every item where the sampler takes all.
+    let positives = learning.loss.list().unwrap_or(1);
+    let scores = learning.candidates().map_or(manifest.items, |negatives| positives + negatives) as u64;
+    Estimate {
+        steps: epochs.saturating_mul(steps(learning, users, train)),
+        scores: epochs.saturating_mul(rows).saturating_mul(scores),
+        ..Estimate::default()
+    }
+}
+
+/// Rows of an epoch, at most: users where the loss sees a list of each one's positives, else train interactions.
+pub(super) fn rows(learning: &Learning, users: u64, train: u64) -> u64 {
+    learning.loss.list().map_or(train, |_| users)
+}
+
+/// Steps of an epoch, at most.
+pub(super) fn steps(learning: &Learning, users: u64, train: u64) -> u64 {
+    rows(learning, users, train).div_ceil(u64::from(learning.training.batch_size.max(1)))
 }

@@ -1,6 +1,6 @@
 //! The plan as `ranksweep plan` prints it.
 
-use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedDataset, PlannedTrial, Titles, part::plain, scaling};
+use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedDataset, PlannedTrial, Titles, estimate, part::plain, scaling};
 use crate::file::{AskedDevice, Search};
 use cluster::Resources;
 use dataset::Manifest;
@@ -35,12 +35,13 @@ pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources, 
         let count: usize = method.configurations.iter().map(|configuration| configuration.trials.len()).sum();
         let _ = writeln!(
             text,
-            "\n{} on {}: {}, {}{}",
+            "\n{} on {}: {}, {}{}{}",
             titles.of(method),
             method.dataset,
             configurations(method, &plan.search),
             splits(plan, &method.dataset),
-            count_of(count, "trial")
+            count_of(count, "trial"),
+            steps(plan, method, found)
         );
         for configuration in &method.configurations {
             let values: Vec<String> = configuration.values.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
@@ -94,6 +95,20 @@ fn configurations(method: &Method, search: &Search) -> String {
         }
         (None, _) => count_of(count, "configuration"),
     }
+}
+
+/// The steps of an epoch, where the dataset is prepared and the method learns from a loss; of the first split and configuration.
+fn steps(plan: &Plan, method: &Method, found: &[Found]) -> String {
+    let trial = method.configurations.first().and_then(|configuration| configuration.trials.first());
+    let of = |trial: &PlannedTrial| {
+        let learning = trial.trial.learning.as_ref()?;
+        let (_, found) = plan.datasets.iter().zip(found).find(|(dataset, _)| dataset.is_of(trial))?;
+        match found {
+            Found::Prepared(manifest) => Some(estimate::steps(learning, manifest.users as u64, manifest.train as u64)),
+            Found::Raw(_) => None,
+        }
+    };
+    trial.and_then(of).map(|steps| format!(", {} an epoch", count_of(steps as usize, "step"))).unwrap_or_default()
 }
 
 /// How many splits a dataset has, where it has several.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::file::SweepFile;
 use cluster::Resources;
+use dataset::Manifest;
 use std::collections::BTreeSet;
 
 mod drawn;
@@ -43,6 +44,26 @@ fn plan_of(text: &str) -> Result<Plan> {
 
 fn message(text: &str) -> String {
     plan_of(text).unwrap_err().to_string()
+}
+
+/// A prepared dataset of such sizes.
+fn prepared(users: usize, items: usize, train: usize) -> Found {
+    Found::Prepared(Manifest {
+        schema_version: dataset::SCHEMA_VERSION,
+        name: "d".into(),
+        fingerprint: "f".into(),
+        users,
+        items,
+        train,
+        fold_in: None,
+        validation: 0,
+        one_node_set: false,
+        test: users,
+        ordered: false,
+        steps: Vec::new(),
+        settings: Value::Null,
+        files: Default::default(),
+    })
 }
 
 /// The good file with one text replaced.

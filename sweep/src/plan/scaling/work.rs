@@ -1,5 +1,6 @@
 //! The sizes of one step.
 
+use crate::plan::estimate;
 use dataset::Manifest;
 use trainer::{Trial, fits_gpu, has_kernels};
 
@@ -36,7 +37,7 @@ impl<'a> Work<'a> {
             None => (trial.backbone.stored().dim().unwrap_or(u64::from(model.dim())) as f64, 0.0),
         };
         let count = |count: usize| count as f64;
-        let most = count(learning.loss.list().map_or(manifest.train, |_| manifest.users)).max(1.0);
+        let most = (estimate::rows(learning, manifest.users as u64, manifest.train as u64) as f64).max(1.0);
         let rows = f64::from(learning.training.batch_size).clamp(1.0, most);
         Some(Self {
             users: count(manifest.users),

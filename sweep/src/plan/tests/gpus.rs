@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::file::AskedDevice;
-use dataset::Manifest;
 
 const SWEEP: &str = "\
 name: gpus
@@ -18,25 +17,6 @@ grid:
 training: {epochs: 3, batch_size: 1024}
 seeds: [1, 2, 3]
 ";
-
-fn prepared(users: usize, items: usize, train: usize) -> Found {
-    Found::Prepared(Manifest {
-        schema_version: dataset::SCHEMA_VERSION,
-        name: "d".into(),
-        fingerprint: "f".into(),
-        users,
-        items,
-        train,
-        fold_in: None,
-        validation: 0,
-        one_node_set: false,
-        test: users,
-        ordered: false,
-        steps: Vec::new(),
-        settings: Value::Null,
-        files: Default::default(),
-    })
-}
 
 fn gowalla() -> Found {
     prepared(29_858, 40_988, 810_128)

@@ -111,6 +111,19 @@ fn rungs_end_before_any_method_does() {
     assert!(complaint.contains("evaluates every 4 epochs"), "{complaint}");
 }
 
+/// 100 users with 3,000 interactions in batches of 64: 47 steps of pairs with two scores each, and 2 steps of users, each with the scores of five
+/// positives and a negative. There are two rates and two seeds of each.
+#[test]
+fn a_loss_of_lists_has_a_step_for_as_many_users_as_another_has_pairs() {
+    let plan = plan_of(BLOCKS).unwrap();
+    let text = show(&plan, &[prepared(100, 40, 3_000)], 1, &Resources::default(), AskedDevice::Auto);
+    assert!(text.contains("\nbpr on mf-8 on d: 2 configurations, 4 trials, 47 steps an epoch\n"), "{text}");
+    assert!(text.contains("\nsmooth-ndcg on mf-8 on d: 2 configurations, 4 trials, 2 steps an epoch\n"), "{text}");
+    assert!(text.contains("\nenmf-8 on d: 1 configuration, 2 trials\n"), "{text}");
+    let (steps, scores) = (4 * 20 * 47 + 4 * 400 * 2, (4 * 20 * 3_000 * 2 + 4 * 400 * 100 * 6) as f64);
+    assert!(text.contains(&format!("at most {steps} steps and {scores:.2e} scores in all\n")), "{text}");
+}
+
 #[test]
 fn what_is_wrong_with_a_blocks_training_is_said_where_it_stands() {
     let cases = [
