@@ -38,7 +38,7 @@ pub(super) fn of_block(node: &Node, of_sweep: &Training, has_losses: bool) -> Re
     }
     let fields = Fields::of(node, &OF_TRIALS)?;
     if let Some((key, _)) = node.keys().find(|(key, _)| !has_losses && OF_LOSSES.contains(&key.name.as_str())) {
-        let reason = format!("`{}` is of how a loss is learned, and the block has none: leave it out", key.name);
+        let reason = format!("`{}` is about the rows that a loss is learned from, and this block has no `losses`: leave it out", key.name);
         return Err(key.place.error(reason));
     }
     Ok(Placed { node: node.clone(), value: read(&fields, of_sweep)? })
