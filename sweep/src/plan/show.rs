@@ -97,11 +97,12 @@ fn configurations(method: &Method, search: &Search) -> String {
     }
 }
 
-/// The steps of an epoch, where the dataset is prepared and the method learns from a loss; of the first split and configuration.
+/// The steps of an epoch, where the dataset is prepared and the method learns from a loss; of the first split and configuration. Nothing of models that
+/// read histories, whose steps hold as many of these as have so many items.
 fn steps(plan: &Plan, method: &Method, found: &[Found]) -> String {
     let trial = method.configurations.first().and_then(|configuration| configuration.trials.first());
     let of = |trial: &PlannedTrial| {
-        let learning = trial.trial.learning.as_ref()?;
+        let learning = trial.trial.learning.as_ref().filter(|_| !trial.trial.backbone.reads_order())?;
         let (_, found) = plan.datasets.iter().zip(found).find(|(dataset, _)| dataset.is_of(trial))?;
         match found {
             Found::Prepared(manifest) => Some(estimate::steps(learning, manifest.users as u64, manifest.train as u64)),

@@ -177,7 +177,7 @@ fn parts_that_cannot_go_together_are_refused_before_any_work() {
     );
     refused(
         &changed("{kind: softmax, temperature: 0.2}", "{kind: bpr}"),
-        "s.yaml:10:9: grid[0].losses[1]: `mf-4 / bpr / uniform-5 / adam` with ",
+        "s.yaml:10:9: grid[0].losses[1]: `mf-4 / bpr / uniform-5` with ",
     );
     refused(
         &changed("test: 0.2, validation: 0.1", "test: 1.5, validation: 0.1"),
