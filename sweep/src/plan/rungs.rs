@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! successive halving
-//! epochs          r, r f, r f^2, ... below training's, then training's       r is `epochs`, f is `factor`; blocks of the grid may differ in training's,
-//!                                                                            of which the least ends the row, and each method the last rung
+//! epochs          r, r f, r f^2, ... below training's, then training's       r is `epochs`, f is `factor`; where blocks of the grid have their own
+//!                                                                            training, below the least, and then the end of each method
 //! configurations  n, n / f, n / f^2, ... rounded down, at least 1            of each method that learns
 //!
 //! tuning seeds, in any search: those rungs with the first seeds alone, then one more
