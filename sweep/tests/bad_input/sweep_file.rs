@@ -175,10 +175,7 @@ fn parts_that_cannot_go_together_are_refused_before_any_work() {
         &changed("evaluate_every: 1", "evaluate_every: 1, patience: 3").replace(", validation: 0.1", ""),
         &format!("s.yaml:14:68: training.patience: patience 3 stops on validation, but {remedy}, or leave `patience` out"),
     );
-    refused(
-        &changed("{kind: softmax, temperature: 0.2}", "{kind: bpr}"),
-        "s.yaml:10:9: grid[0].losses[1]: `mf-4 / bpr / uniform-5` with ",
-    );
+    refused(&changed("{kind: softmax, temperature: 0.2}", "{kind: bpr}"), "s.yaml:10:9: grid[0].losses[1]: `mf-4 / bpr / uniform-5` with ");
     refused(
         &changed("test: 0.2, validation: 0.1", "test: 1.5, validation: 0.1"),
         "s.yaml:5:33: datasets[0].split.test: dataset `small`: 1.5 is no share (expected a number of at least 0 and below 1)",
