@@ -44,6 +44,11 @@ impl<T: DeserializeOwned> Entry<T> {
 }
 
 impl Entry<Backbone> {
+    /// Whether it learns in epochs towards an objective of its own.
+    pub(crate) fn has_epochs(&self) -> bool {
+        self.values.iter().any(Backbone::has_epochs)
+    }
+
     /// The entry with the names of files as typed, where another program trained the model: what is stored holds no value of a variable.
     fn with_names_as_typed(self, typed: &HashMap<(usize, usize), String>) -> Result<Self> {
         let keys: BTreeSet<&str> = self.values.iter().flat_map(Backbone::files).map(|file| file.key).collect();
@@ -160,8 +165,7 @@ impl Block {
 
 /// `training` of a block, some of whose models learn in epochs.
 fn own_training(node: &Node, of_sweep: &Training, backbones: &[Entry<Backbone>], has_losses: bool) -> Result<Placed<Training>> {
-    let has_epochs = |entry: &Entry<Backbone>| entry.values.iter().any(Backbone::has_epochs);
-    if !has_losses && !backbones.iter().any(has_epochs) {
+    if !has_losses && !backbones.iter().any(Entry::has_epochs) {
         let kind = backbones[0].node.get("kind").map(Node::describe).unwrap_or_default();
         return Err(node.place.error(format!("{kind} fits at once and has no epochs: leave `training` out")));
     }

@@ -77,7 +77,7 @@ pub(super) fn trainings<'a>(file: &'a SweepFile, drafts: &[Draft<'a>]) -> Vec<&'
 
 /// Whether a method learns in epochs.
 fn learns(has_loss: bool, backbone: &Entry<Backbone>) -> bool {
-    has_loss || backbone.values.iter().any(Backbone::has_epochs)
+    has_loss || backbone.has_epochs()
 }
 
 impl<'a> Draft<'a> {

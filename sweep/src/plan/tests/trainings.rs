@@ -129,7 +129,10 @@ fn what_is_wrong_with_a_blocks_training_is_said_where_it_stands() {
     let cases = [
         (with("patience: 30", "patience: 0"), "s.yaml:15:59: grid[1].training.patience"),
         (with("epochs: 400", "epochs: 0"), "s.yaml:15:24: grid[1].training.epochs"),
-        (with(", validation: 0.1", ""), "s.yaml:"),
+        (
+            with(", validation: 0.1", "").replace(", patience: 2}", "}").replace("[0.1, 0.01]", "0.1"),
+            "s.yaml:15:59: grid[1].training.patience: patience 30 stops on validation",
+        ),
     ];
     for (text, place) in cases {
         let found = message(&text);
