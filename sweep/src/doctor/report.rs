@@ -2,7 +2,7 @@
 
 use super::Hardware;
 use serde::Serialize;
-use std::fmt::Display;
+use std::error::Error;
 use trainer::device::{Found, Library};
 use trainer::device_checks::{Comparison, Timing};
 
@@ -96,8 +96,8 @@ impl Judged {
     }
 
     /// A comparison that could not be computed there.
-    pub(super) fn failed(device: &str, what: &str, error: &dyn Display) -> Self {
-        Self::of(device, Comparison { what: format!("{what}: {error}"), cases: 0, largest_difference: f64::NAN, allowed: 0.0 })
+    pub(super) fn failed(device: &str, what: &str, error: &(dyn Error + 'static)) -> Self {
+        Self::of(device, Comparison::failed(what, error))
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn compare(ways: &[Way], memory: usize) -> Result<Vec<Judged>> {
         judged.push(subject.same_again(reference, &expected));
         for way in others {
             match subject.train(way) {
-                Err(error) => judged.push(Judged::failed(&way.name, subject.label, &error)),
+                Err(error) => judged.push(Judged::failed(&way.name, subject.label, error.as_ref())),
                 Ok(found) => {
                     judged.extend(subject.against(way, &expected, &found));
                     judged.push(subject.same_again(way, &found));
@@ -99,7 +99,7 @@ impl ComparedTrial<'_> {
         let what = format!("{}: twice the same", self.label);
         match self.train(way) {
             Ok(second) => Judged::of(&way.name, Comparison::new(what, &second.vectors, &first.vectors, 0.0)),
-            Err(error) => Judged::failed(&way.name, &what, &error),
+            Err(error) => Judged::failed(&way.name, &what, error.as_ref()),
         }
     }
 }

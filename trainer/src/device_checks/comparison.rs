@@ -1,6 +1,7 @@
 //! What a check of a device finds.
 
 use serde::Serialize;
+use std::{error::Error, iter::successors};
 
 /// How far what a device computes is from what the CPU does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -42,6 +43,13 @@ impl Comparison {
         Self { what: what.into(), cases: cpu.len(), largest_difference: wrong as f64, allowed: 0.0 }
     }
 
+    /// What the device could not compute, and why: it never agrees.
+    pub fn failed(what: &str, error: &(dyn Error + 'static)) -> Self {
+        let reasons = successors(Some(error), |&error| error.source());
+        let what = reasons.fold(what.to_owned(), |what, reason| format!("{what}: {reason}"));
+        Self { what, cases: 0, largest_difference: f64::NAN, allowed: 0.0 }
+    }
+
     /// Whether rounding explains the difference.
     pub fn agrees(&self) -> bool {
         self.largest_difference <= self.allowed // not for NaN
@@ -60,5 +68,13 @@ mod tests {
         assert!(!compare(&[f32::NAN, 200.0]).agrees() && !compare(&[1.0, f32::NAN]).agrees());
         assert!(Comparison::new("x", &[f32::NEG_INFINITY], &[f32::NEG_INFINITY], 0.0).agrees());
         assert!(!Comparison::of_ids("x", &[1, 2], &[1, 3]).agrees());
+    }
+
+    #[test]
+    fn what_failed_tells_every_reason() {
+        let error = crate::Error::from(candle_core::Error::Msg("no such kernel".to_owned()));
+        let failed = Comparison::failed("a training", &error);
+        assert!(!failed.agrees());
+        assert_eq!(failed.what, "a training: a tensor operation failed: no such kernel");
     }
 }

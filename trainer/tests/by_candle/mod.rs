@@ -11,7 +11,7 @@ use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
 };
-use trainer::{Backbone, Error, Loss, Operations, Ranks, Resources, Sampler, Trial, train};
+use trainer::{Backbone, Device, Error, Loss, Operations, Ranks, Resources, Result, Sampler, Trial, train};
 
 /// Adam divides a gradient by its size, which makes much of the rounding of one that is nearly zero: not so with a large epsilon.
 const ADAM: &str = r#"{"adam": {"learning_rate": 0.01, "weight_decay": 1e-3, "epsilon": 1e-3}}"#;
@@ -27,6 +27,21 @@ const OF_EPOCH: f64 = 2e-4;
 const OF_SINKHORN: f64 = 1e-3;
 /// Gradients of this size are those of vectors of zeros under a cosine, which have no direction: what they lead to is rounding's.
 const WITHOUT_DIRECTION: f64 = 1e3;
+
+/// Where, by what, and by how many ranks.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    device: Device,
+    operations: Operations,
+    ranks: u32,
+}
+
+/// What all ways are held against.
+const FASTEST_ON_CPU: Way = Way { device: Device::Cpu, operations: Operations::Fastest, ranks: 1 };
+
+const fn candle_on_cpu(ranks: u32) -> Way {
+    Way { operations: Operations::Candle, ranks, ..FASTEST_ON_CPU }
+}
 
 /// A trial of one epoch, where it can be had; the loss is made for as many negatives as the sampler gives.
 fn trial(backbone: &str, loss: &str, sampler: &str, optimizer: &str) -> Option<Trial> {
@@ -87,12 +102,16 @@ struct Left {
     model: Vec<f32>,
 }
 
-fn left(trial: &Trial, operations: Operations, ranks: u32) -> Left {
+fn left(trial: &Trial, Way { device, operations, ranks }: Way) -> Result<Left> {
     let (folder, flag) = (fresh(), AtomicBool::new(false));
-    let whole = Resources { operations, ranks: Ranks::threads(ranks), ..RESOURCES };
+    let whole = Resources { device, operations, ranks: Ranks::threads(ranks), ..RESOURCES };
     let resources = Resources { interrupt: Some(&flag), ..whole.clone() };
     let mut stops = Stops { at: &[(1, 1)], flag: &flag };
-    assert!(matches!(train(trial, &tastes(), &folder, &resources, &mut stops), Err(Error::Interrupted { .. })), "{trial:?}");
+    match train(trial, &tastes(), &folder, &resources, &mut stops) {
+        Err(Error::Interrupted { .. }) => {}
+        Err(error) => return Err(error),
+        Ok(_) => panic!("{trial:?} has one step"),
+    }
     let bytes = folder.join("resume/state.safetensors").read().unwrap();
     let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
     let position: Value = serde_json::from_str(&header.metadata().as_ref().unwrap()["position"]).unwrap();
@@ -103,8 +122,8 @@ fn left(trial: &Trial, operations: Operations, ranks: u32) -> Left {
     });
     let (state, so_far) = (state.collect(), &position["so_far"]);
     let loss = so_far["total"].as_f64().unwrap() + so_far["part"].as_f64().unwrap();
-    train(trial, &tastes(), &folder, &whole, &mut ()).unwrap();
-    Left { loss, state, model: ended(&folder).unwrap().scorer(&folder).unwrap().values() }
+    train(trial, &tastes(), &folder, &whole, &mut ())?;
+    Ok(Left { loss, state, model: ended(&folder).unwrap().scorer(&folder).unwrap().values() })
 }
 
 /// The largest of numbers.
@@ -120,10 +139,15 @@ fn apart(what: &str, found: &[f32], expected: &[f32], (allowed, size): (f64, f64
     (!close).then(|| format!("{what}: {apart:e} apart, of {size}"))
 }
 
-/// What is wrong with a training by candle's operations.
-fn complaints(trial: &Trial, ranks: u32) -> Vec<String> {
+/// What is wrong with a training in some way.
+fn complaints(trial: &Trial, way: Way) -> Vec<String> {
     let learning = trial.learning.as_ref().unwrap();
-    let (found, expected) = (left(trial, Operations::Candle, ranks), left(trial, Operations::Fastest, 1));
+    let words = |complaint| format!("{:?}, {:?}, {:?}, {way:?}: {complaint}", trial.backbone, learning.loss, learning.sampler);
+    let found = match left(trial, way) {
+        Ok(found) => found,
+        Err(error) => return vec![words(format!("{error:?}"))],
+    };
+    let expected = left(trial, FASTEST_ON_CPU).unwrap();
     let mut complaints = Vec::new();
     complaints.extend(apart("the loss", &[found.loss as f32], &[expected.loss as f32], (OF_STEP, expected.loss.abs().max(1.0))));
     if found.state.keys().ne(expected.state.keys()) {
@@ -143,31 +167,56 @@ fn complaints(trial: &Trial, ranks: u32) -> Vec<String> {
     if of_all < WITHOUT_DIRECTION {
         complaints.extend(apart("the model after an epoch", &found.model, &expected.model, (OF_EPOCH, largest(&expected.model))));
     }
-    let words = |complaint| format!("{:?}, {:?}, {:?}, {ranks} ranks: {complaint}", trial.backbone, learning.loss, learning.sampler);
     complaints.into_iter().map(words).collect()
 }
 
 #[track_caller]
-fn assert_agree(trials: impl IntoIterator<Item = Trial>, ranks: u32) -> usize {
-    let trials: Vec<Trial> = trials.into_iter().filter(|trial| ranks == 1 || trial.learning.as_ref().unwrap().splits().is_ok()).collect();
-    let complaints: Vec<String> = trials.iter().flat_map(|trial| complaints(trial, ranks)).collect();
+fn assert_agree(trials: impl IntoIterator<Item = Trial>, way: Way) -> usize {
+    let fits = |trial: &Trial| way.ranks == 1 || trial.learning.as_ref().unwrap().splits().is_ok();
+    let trials: Vec<Trial> = trials.into_iter().filter(fits).collect();
+    let complaints: Vec<String> = trials.iter().flat_map(|trial| complaints(trial, way)).collect();
     assert!(complaints.is_empty(), "{} of {} trials:\n{}", complaints.len(), trials.len(), complaints.join("\n"));
     trials.len()
 }
 
 #[test]
 fn every_loss_and_every_sampler_trains_by_candle_as_it_does_fast() {
-    assert_eq!(assert_agree(examples(MF), 1), LOSSES.len() + SAMPLERS.len());
+    assert_eq!(assert_agree(examples(MF), candle_on_cpu(1)), LOSSES.len() + SAMPLERS.len());
+}
+
+/// Every model with one of the pairs that its examples have.
+fn models_with_pairs() -> impl Iterator<Item = Trial> {
+    models().enumerate().filter_map(|(at, backbone)| {
+        let pairs = pairs_of(&backbone);
+        let (loss, sampler) = pairs[at % pairs.len()];
+        trial(&backbone, loss, sampler, ADAM)
+    })
 }
 
 #[test]
 fn every_model_trains_by_candle_as_it_does_fast() {
-    let trials = models().enumerate().filter_map(|(at, backbone)| {
-        let pairs = pairs_of(&backbone);
-        let (loss, sampler) = pairs[at % pairs.len()];
-        trial(&backbone, loss, sampler, ADAM)
-    });
-    assert_eq!(assert_agree(trials, 1), models().count());
+    assert_eq!(assert_agree(models_with_pairs(), candle_on_cpu(1)), models().count());
+}
+
+/// On the first GPU, in a build for GPUs, where CUDA's libraries are:
+/// `cargo test --workspace --locked --features sweep/nccl --test kinds -- --ignored on_a_gpu`.
+#[cfg(feature = "cuda")]
+mod on_a_gpu {
+    use super::*;
+
+    const FASTEST: Way = Way { device: Device::Cuda { ordinal: 0 }, ..FASTEST_ON_CPU };
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn every_loss_and_every_sampler_trains_as_on_the_cpu() {
+        assert_eq!(assert_agree(examples(MF), FASTEST), LOSSES.len() + SAMPLERS.len());
+    }
+
+    #[test]
+    #[ignore = "needs a GPU"]
+    fn every_model_trains_as_on_the_cpu() {
+        assert_eq!(assert_agree(models_with_pairs(), FASTEST), models().count());
+    }
 }
 
 /// Vectors, layers and pairs of rows, of all items, of windows, with what the loss keeps of its own.
@@ -189,7 +238,10 @@ const OF_RANKS: &[(&str, &str, &str)] = &[
 #[test]
 fn ranks_train_by_candle_as_one_does() {
     for (ranks, optimizer) in [(2, ADAM), (4, LAZY)] {
-        assert_agree(OF_RANKS.iter().map(|(backbone, loss, sampler)| trial(backbone, loss, sampler, optimizer).unwrap()), ranks);
+        assert_agree(
+            OF_RANKS.iter().map(|(backbone, loss, sampler)| trial(backbone, loss, sampler, optimizer).unwrap()),
+            candle_on_cpu(ranks),
+        );
     }
 }
 
@@ -210,7 +262,7 @@ fn every_optimizer_moves_the_same_rows() {
         [few, UNIFORM, r#"{"in-batch": {}}"#, mixed].map(|sampler| trial(model, r#"{"cce": {}}"#, sampler, DRAWN_TO_ZERO))
     });
     let list = trial(LIGHT_GCN, r#"{"smooth-ndcg": {"temperature": 1.0}}"#, UNIFORM, DRAWN_TO_ZERO);
-    assert_agree(lazy.chain(drawn).chain([list]).map(Option::unwrap), 1);
+    assert_agree(lazy.chain(drawn).chain([list]).map(Option::unwrap), candle_on_cpu(1));
 }
 
 /// A training that goes from one way to the other at each stop ends where one does that never stops.
@@ -233,7 +285,7 @@ fn a_stopped_training_goes_on_by_the_other_way() {
             }
         }
         let found = ended(&folder).unwrap().scorer(&folder).unwrap().values();
-        let expected = left(&trial, Operations::Fastest, 1).model;
+        let expected = left(&trial, FASTEST_ON_CPU).unwrap().model;
         assert_eq!(apart(loss, &found, &expected, (OF_EPOCH, largest(&expected))), None);
     }
 }
@@ -252,5 +304,5 @@ fn every_pair_trains_by_candle_as_it_does_fast() {
         let of = |(loss, sampler): &(&str, &str)| trial(&backbone, loss, sampler, ADAM);
         pairs_of(&backbone).iter().filter_map(of).collect::<Vec<_>>()
     });
-    assert!(assert_agree(of_pairs.chain(of_models), 1) > 1_000);
+    assert!(assert_agree(of_pairs.chain(of_models), candle_on_cpu(1)) > 1_000);
 }

@@ -32,7 +32,7 @@ pub(super) fn linear(x: &Tensor, weights: &Tensor, bias: &Tensor) -> Result<Tens
 }
 
 pub(super) fn linear_of_columns(x: &Tensor, columns: Range<usize>, weights: &Tensor) -> Result<Tensor> {
-    x.narrow(1, columns.start, columns.len())?.matmul(&weights.t()?)
+    x.narrow(1, columns.start, columns.len())?.contiguous()?.matmul(&weights.t()?) // cuBLAS is given no rows with gaps
 }
 
 pub(super) fn hidden(x: &Tensor, bias: &Tensor, factors: Option<Tensor>) -> Result<Tensor> {
