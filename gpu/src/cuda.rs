@@ -12,7 +12,11 @@ use candle_core::{
     cuda_backend::{
         CudaStorage,
         cudarc::{
-            driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PushKernelArg, result::DriverError},
+            driver::{
+                CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PushKernelArg,
+                result::{DriverError, device, mem_pool, stream},
+                sys::CUmemPool_attribute,
+            },
             nvrtc::{CompileOptions, Ptx, compile_ptx_with_opts},
         },
     },
@@ -23,12 +27,12 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// A device, the stream of its kernels and of candle's operations, and the kernels that were used of it.
-#[derive(Debug)]
+/// A device, a stream of kernels, which candle's operations share but on a second one, and the kernels that were used of it.
+#[derive(Clone, Debug)]
 pub struct Cuda {
     device: candle_core::CudaDevice,
     stream: Arc<CudaStream>,
-    functions: Mutex<HashMap<&'static str, CudaFunction>>,
+    functions: Arc<Mutex<HashMap<&'static str, CudaFunction>>>,
 }
 
 /// Bytes that a copy to the device takes before it returns.
@@ -43,14 +47,40 @@ pub(crate) fn address<T>(memory: &CudaSlice<T>) -> u64 {
     memory.device_ptr(memory.stream()).0
 }
 
+/// Has the driver keep what is freed for the next allocation. It would give it back to the system whenever the host waits, and map the next tensor's anew.
+fn keep_freed_memory(context: &CudaContext) {
+    let mut most = u64::MAX;
+    // SAFETY: the device is this context's, the pool the device's own, and the attribute a 64-bit number.
+    let kept: Result<(), DriverError> = unsafe {
+        device::get_mem_pool(context.cu_device())
+            .and_then(|pool| mem_pool::set_attribute(pool, CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, (&raw mut most).cast()))
+    };
+    let _ = kept; // a device without pools allocates in another way, and computes the same
+}
+
 impl Cuda {
     pub(crate) fn new(ordinal: usize) -> Result<Self> {
         let missing = |error: candle_core::Error| Error::Missing { ordinal, reason: error.to_string() };
         let device = candle_core::CudaDevice::new_with_stream(ordinal).map_err(missing)?;
         // SAFETY: all memory of this device is allocated, used and freed on this one stream, but for what `nccl` is lent: its own stream begins
-        // after everything that was asked for here, and this one waits for it before the memory is anyone's again, or freed.
+        // after everything that was asked for here, and this one waits for it before the memory is anyone's again, or freed. Whoever has a second
+        // stream says what waits for what (`Gpu::wait_for`).
         unsafe { device.disable_event_tracking() };
-        Ok(Self { stream: device.cuda_stream(), device, functions: Mutex::default() })
+        let stream = device.cuda_stream();
+        keep_freed_memory(stream.context());
+        Ok(Self { stream, device, functions: Arc::default() })
+    }
+
+    /// Its kernels go first where both streams have some: they are small, and those of the first would leave them no room till their end.
+    pub(crate) fn second_stream(&self) -> Result<Self> {
+        let context = self.stream.context();
+        let made = stream::get_priority_range().and_then(|(_, first)| context.new_stream_with_priority(first));
+        let made = made.and_then(|second| second.join(&self.stream).map(|()| second));
+        Ok(Self { device: self.device.clone(), stream: made.map_err(failed("make a stream"))?, functions: self.functions.clone() })
+    }
+
+    pub(crate) fn wait_for(&self, other: &Self) -> Result<()> {
+        self.stream.join(&other.stream).map_err(failed("wait for a stream"))
     }
 
     /// The stream that everything runs on but what ranks exchange.

@@ -8,8 +8,8 @@ use crate::{
 };
 use candle_core::{Shape, Tensor};
 
-/// A device. It does what it is asked in the order in which it is asked; reading waits for it.
-#[derive(Debug)]
+/// A device. It does what it is asked in the order in which it is asked; reading waits for it. A clone is the same queue.
+#[derive(Clone, Debug)]
 pub enum Gpu {
     /// A GPU of NVIDIA's.
     #[cfg(feature = "cuda")]
@@ -33,6 +33,35 @@ impl Gpu {
     #[cfg(feature = "emulator")]
     pub fn emulated() -> Self {
         Self::Emulated(crate::emulated::Emulated)
+    }
+
+    /// A second stream of the same device and memory, for work that runs beside that of this one. It begins after all that was asked for here; from then on
+    /// nothing of the two is in order but what [`wait_for`](Self::wait_for) says. candle's operations stay on the first.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn second_stream(&self) -> Result<Self> {
+        match self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => cuda.second_stream().map(Self::Cuda),
+            #[cfg(feature = "emulator")]
+            Self::Emulated(emulated) => Ok(Self::Emulated(*emulated)),
+        }
+    }
+
+    /// Puts all that is asked for here from now on after all that was asked of another stream of the device before; the host does not wait.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn wait_for(&self, other: &Self) -> Result<()> {
+        match (self, other) {
+            #[cfg(feature = "cuda")]
+            (Self::Cuda(cuda), Self::Cuda(other)) => cuda.wait_for(other),
+            #[cfg(feature = "emulator")]
+            (Self::Emulated(_), _) => Ok(()),
+            #[cfg(all(feature = "cuda", feature = "emulator"))]
+            _ => unreachable!("streams are of one device"),
+        }
     }
 
     /// The device's name, such as `NVIDIA H200`.

@@ -106,7 +106,7 @@ pub use new_users::{FoldInSettings, NewNodes, NewUsers, RIDGE, Trained};
 pub use ngcf::{Ngcf, Propagate};
 pub use nia_gcn::NiaGcn;
 pub use node2vec::Node2Vec;
-pub use operations::as_elsewhere;
+pub use operations::{as_elsewhere, select_rows};
 pub use parameters::NamedMatrices;
 pub use popularity::Popularity;
 pub use random::Random;

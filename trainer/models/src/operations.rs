@@ -10,6 +10,7 @@ mod pairs;
 mod plain;
 mod real;
 mod rows;
+mod select;
 
 use candle_core::{Result, Tensor};
 use elementwise::{LeakyRelu, UnitRows};
@@ -21,6 +22,7 @@ pub use plain::as_elsewhere;
 pub(crate) use plain::{is_ours, sigmoid};
 pub(crate) use real::Real;
 use rows::{CausalSoftmax, LayerNorm};
+pub use select::select_rows;
 use std::ops::Range;
 
 /// `[users + items, dim]` of the tables of users and items.

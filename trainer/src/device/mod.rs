@@ -4,10 +4,12 @@
 //! and interactions live on the device (`training`); a step asks it for kernels one after another and reads nothing back. A loss is a kernel or,
 //! where it has none, its formula on the device's scores (`loss`). Between epochs it ranks the validation part (`validation`) and finds the users'
 //! quantiles (`quantiles`) there too; tables and moments are copied to the host for checkpoints. None of it is part of a trial. What has no kernels
-//! ([`has_kernels`]) is trained there by `fit/step/candle`.
+//! ([`has_kernels`]) is trained there by `fit/step/candle`, its drawn items scored by the same kernels (`drawn`).
 
 #[cfg(any(test, feature = "cuda"))]
 pub(crate) mod batch;
+#[cfg(any(test, feature = "cuda"))]
+pub(crate) mod drawn;
 #[cfg(any(test, feature = "cuda"))]
 pub(crate) mod draws;
 mod fits;

@@ -1,9 +1,10 @@
 //! A training on the device: what stays there from step to step, and one step.
 
+mod ahead;
 mod between;
 
 use super::{
-    batch::Batch,
+    batch::{Batch, similarity_of},
     draws::{self, starts},
     gradient::{Exchange, UnderWay},
     loss::DeviceLoss,
@@ -13,8 +14,8 @@ use super::{
     whole::Whole,
 };
 use crate::{Learning, Result, Trial, collective::Collective};
+use ahead::DrawnAhead;
 use dataset::Dataset;
-use evaluator::Similarity;
 use gpu::{
     Buffer, Gpu,
     adam::Leaps,
@@ -22,7 +23,6 @@ use gpu::{
     draws::{Columns, Draws, Keys},
     marks,
     propagation::Graph,
-    vectors,
 };
 use models::parameters::Parameters;
 use optimizers::Stepper;
@@ -37,6 +37,8 @@ const LONGEST: usize = 1 << 13;
 /// Everything of a training that is on the device.
 #[derive(Debug)]
 pub(crate) struct DeviceTraining {
+    /// Before the memory that its stream uses: it waits for that when it goes.
+    ahead: DrawnAhead,
     gpu: Gpu,
     seed: u64,
     /// Negatives of a positive.
@@ -70,7 +72,7 @@ struct Propagated {
 }
 
 /// Which rows of an epoch's order a step takes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     /// The epoch, counted from 1.
     pub(crate) epoch: u32,
@@ -100,11 +102,7 @@ impl DeviceTraining {
         let Setting { trial, learning, dataset, pool, sparse, ranks } = *setting;
         let (sizes, train) = ([dataset.users(), dataset.items()], &dataset.train);
         let (dim, layers) = trial.backbone.mean_of_layers().map_or((0, 0), |mean| (mean.dim as usize, mean.layers as usize)); // others do not fit
-        let similarity = match learning.loss.similarity() {
-            Similarity::Dot => vectors::Similarity::Dot,
-            Similarity::Cosine => vectors::Similarity::Cosine,
-            Similarity::NegativeSquaredDistance => vectors::Similarity::NegativeSquaredDistance,
-        };
+        let similarity = similarity_of(learning.loss.similarity());
         let negatives = learning.candidates().unwrap_or_default();
         let rows = (learning.training.batch_size as usize).min(train.len());
         let leaves = sparse.map(|sparse| sparse && stepper.may_leave());
@@ -128,7 +126,8 @@ impl DeviceTraining {
             pairs: Pairs::new(&gpu, &pair_users, train.items())?,
             draws: draws::draws(&gpu, train, dataset.items(), pool)?,
             quantiles: learning.loss.quantiles().map(|_| gpu.zeros(sizes[0])).transpose()?,
-            batch: Batch::new(&gpu, [rows, 1 + negatives], [sizes[0], sizes[1], dim], similarity)?,
+            ahead: DrawnAhead::new(&gpu, [rows, 1 + negatives], sizes)?,
+            batch: Batch::new(&gpu, [rows, 1 + negatives], [sizes[1], dim], similarity)?,
             totals: Totals::new(&gpu)?,
             whole: Whole::new(&gpu, sizes, dim, similarity)?,
             validator: Validator::new(&gpu, dataset)?,
@@ -189,29 +188,36 @@ impl DeviceTraining {
         Ok(self.totals.take(&self.gpu)?)
     }
 
-    /// One step, of which this rank scores some rows: nothing of it is read back.
-    pub(crate) fn step(&mut self, step: Step, stepper: &Stepper, collective: &Collective) -> Result<()> {
+    /// One step, of which this rank scores some rows: nothing of it is read back. The rows of the next step of the epoch are drawn meanwhile.
+    pub(crate) fn step(&mut self, step: Step, next: Option<Step>, stepper: &Stepper, collective: &Collective) -> Result<()> {
         self.is_on_host = false;
-        let part = collective.part(step.rows);
-        let rows = part.len();
-        self.draw(step, part.start, rows)?;
-        self.batch.sort(&self.gpu, rows)?;
+        let rows = collective.part(step.rows).len();
+        let Self { gpu, ahead, pairs, draws, seed, negatives, .. } = self;
+        ahead.advance(gpu, step, next, |stream, step, ids| {
+            let part = collective.part(step.rows);
+            pairs.take(stream, step.first + part.start, part.len(), &mut ids.users, &mut ids.items, ids.width)?;
+            let key = Stream::key(*seed, Purpose::Negatives, step.epoch);
+            let keys = Keys { key, step: step.step, first_row: part.start, by_user: false };
+            let columns = Columns { width: ids.width, first: 1, count: *negatives };
+            draws.draw(stream, &ids.users, part.len(), keys, &mut ids.items, columns)?;
+            ids.sort(stream, part.len())
+        })?;
         self.look()?;
         self.encode(true)?;
-        let vectors = vectors_of(&self.graph, &self.tables);
-        self.batch.score(&self.gpu, vectors, rows)?;
-        self.batch.score_gradients(&self.gpu, &self.loss, self.quantiles.as_ref(), rows, 1.0 / step.rows as f32)?;
+        let (vectors, ids) = (vectors_of(&self.graph, &self.tables), self.ahead.ids());
+        self.batch.score(&self.gpu, vectors, ids, rows)?;
+        self.batch.score_gradients(&self.gpu, &self.loss, self.quantiles.as_ref(), ids, rows, 1.0 / step.rows as f32)?;
         self.totals.add(&self.gpu, &self.batch.losses, rows, step.step)?;
         self.move_tables(rows, stepper, collective)
     }
 
     /// Makes the vectors that scores are made of: of all rows, or of those that the batch looks at.
     fn encode(&mut self, of_batch: bool) -> Result<()> {
-        let Self { gpu, tables: [users, items], graph, batch, .. } = self;
+        let Self { gpu, tables: [users, items], graph, ahead, .. } = self;
         let Some(Propagated { graph, vectors: [of_users, of_items] }) = graph else { return Ok(()) };
         let wanted = if of_batch {
-            marks::of_rows(gpu, batch.touched(0), &mut users.gradient.touched)?;
-            marks::of_rows(gpu, batch.touched(1), &mut items.gradient.touched)?;
+            marks::of_rows(gpu, ahead.ids().touched(0), &mut users.gradient.touched)?;
+            marks::of_rows(gpu, ahead.ids().touched(1), &mut items.gradient.touched)?;
             Some([&users.gradient.touched, &items.gradient.touched])
         } else {
             None
@@ -219,22 +225,11 @@ impl DeviceTraining {
         Ok(graph.forward(gpu, [&users.values, &items.values], wanted, [of_users, of_items], users.gradient.dim)?)
     }
 
-    /// The batch's users, positives and negatives.
-    fn draw(&mut self, step: Step, first: usize, rows: usize) -> Result<()> {
-        let Batch { users, ids, .. } = &mut self.batch;
-        let width = 1 + self.negatives;
-        self.pairs.take(&self.gpu, step.first + first, rows, users, ids, width)?;
-        let key = Stream::key(self.seed, Purpose::Negatives, step.epoch);
-        let keys = Keys { key, step: step.step, first_row: first, by_user: false };
-        let columns = Columns { width, first: 1, count: self.negatives };
-        Ok(self.draws.draw(&self.gpu, users, rows, keys, ids, columns)?)
-    }
-
     /// Brings the rows that the batch looks at up to date.
     fn look(&mut self) -> Result<()> {
-        let Self { gpu, tables, leaps, batch, .. } = self;
+        let Self { gpu, tables, leaps, ahead, .. } = self;
         let Some(leaps) = leaps else { return Ok(()) };
-        tables.iter_mut().enumerate().try_for_each(|(side, table)| table.look_at(gpu, leaps, batch.touched(side)))
+        tables.iter_mut().enumerate().try_for_each(|(side, table)| table.look_at(gpu, leaps, ahead.ids().touched(side)))
     }
 
     /// Moves the tables by the gradients of the vectors. The gradients of each table are given to the other ranks as soon as they are there, and
@@ -257,11 +252,12 @@ impl DeviceTraining {
 
     /// The gradient of the vectors of users or of items, of this rank's rows.
     fn gradient_of(&mut self, side: usize, rows: usize) -> Result<()> {
-        let Self { gpu, tables: [users, items], graph, batch, .. } = self;
+        let Self { gpu, tables: [users, items], graph, batch, ahead, .. } = self;
+        let ids = ahead.ids_mut();
         let vectors = graph.as_ref().map_or([&users.values, &items.values], |graph| graph.vectors.each_ref());
         match side {
-            0 => batch.user_gradients(gpu, vectors, rows, &mut users.gradient),
-            _ => batch.item_gradients(gpu, vectors, &mut items.gradient),
+            0 => batch.user_gradients(gpu, vectors, ids, rows, &mut users.gradient),
+            _ => batch.item_gradients(gpu, vectors, ids, &mut items.gradient),
         }
     }
 
@@ -270,9 +266,9 @@ impl DeviceTraining {
         if collective.ranks() == 1 {
             return Ok(None);
         }
-        let Self { gpu, tables, exchange, batch, .. } = self;
+        let Self { gpu, tables, exchange, ahead, .. } = self;
         let gradient = &mut tables[side].gradient;
-        gradient.give(gpu, collective, GRADIENTS[side], batch.touched(side), exchange[side].as_mut()).map(Some)
+        gradient.give(gpu, collective, GRADIENTS[side], ahead.ids().touched(side), exchange[side].as_mut()).map(Some)
     }
 
     /// Ends it.
@@ -292,8 +288,8 @@ impl DeviceTraining {
     }
 
     fn step_table(&mut self, side: usize, stepper: &Stepper) -> Result<()> {
-        let Self { gpu, tables, leaps, batch, exchange, .. } = self;
-        let touched = exchange[side].as_ref().map_or_else(|| batch.touched(side), Exchange::touched);
+        let Self { gpu, tables, leaps, ahead, exchange, .. } = self;
+        let touched = exchange[side].as_ref().map_or_else(|| ahead.ids().touched(side), Exchange::touched);
         let listed = leaps.as_ref().filter(|_| stepper.leaves()).map(|leaps| (leaps, touched));
         tables[side].step(gpu, stepper, listed)
     }

@@ -23,6 +23,9 @@ const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
 /// Largest differences: of the loss and the gradients of a step, in the size of their largest numbers, and of the model after an epoch.
 const OF_STEP: f64 = 1e-5;
 const OF_EPOCH: f64 = 2e-4;
+/// How many times as large they may be on a GPU, which adds up in another order (an H200: 5 and 2 times).
+#[cfg(feature = "cuda")]
+const ON_A_GPU: f64 = 10.0;
 /// Of a loss that brings a matrix to sums of one again and again, which rounds as often.
 const OF_SINKHORN: f64 = 1e-3;
 /// Gradients of this size are those of vectors of zeros under a cosine, which have no direction: what they lead to is rounding's.
@@ -34,10 +37,12 @@ struct Way {
     device: Device,
     operations: Operations,
     ranks: u32,
+    /// How many times as far as on the CPU it may be from what it is held against.
+    tolerance: f64,
 }
 
 /// What all ways are held against.
-const FASTEST_ON_CPU: Way = Way { device: Device::Cpu, operations: Operations::Fastest, ranks: 1 };
+const FASTEST_ON_CPU: Way = Way { device: Device::Cpu, operations: Operations::Fastest, ranks: 1, tolerance: 1.0 };
 
 const fn candle_on_cpu(ranks: u32) -> Way {
     Way { operations: Operations::Candle, ranks, ..FASTEST_ON_CPU }
@@ -102,7 +107,7 @@ struct Left {
     model: Vec<f32>,
 }
 
-fn left(trial: &Trial, Way { device, operations, ranks }: Way) -> Result<Left> {
+fn left(trial: &Trial, Way { device, operations, ranks, .. }: Way) -> Result<Left> {
     let (folder, flag) = (fresh(), AtomicBool::new(false));
     let whole = Resources { device, operations, ranks: Ranks::threads(ranks), ..RESOURCES };
     let resources = Resources { interrupt: Some(&flag), ..whole.clone() };
@@ -149,7 +154,12 @@ fn complaints(trial: &Trial, way: Way) -> Vec<String> {
     };
     let expected = left(trial, FASTEST_ON_CPU).unwrap();
     let mut complaints = Vec::new();
-    complaints.extend(apart("the loss", &[found.loss as f32], &[expected.loss as f32], (OF_STEP, expected.loss.abs().max(1.0))));
+    complaints.extend(apart(
+        "the loss",
+        &[found.loss as f32],
+        &[expected.loss as f32],
+        (way.tolerance * OF_STEP, expected.loss.abs().max(1.0)),
+    ));
     if found.state.keys().ne(expected.state.keys()) {
         complaints.push(format!("a state of {:?} where {:?} is expected", found.state.keys(), expected.state.keys()));
     }
@@ -162,10 +172,15 @@ fn complaints(trial: &Trial, way: Way) -> Vec<String> {
         let Some(expected) = expected.state.get(name) else { continue };
         let size = largest(expected).max(if name.ends_with(".first") { of_all / 10.0 } else { 1e-3 });
         let allowed = if matches!(learning.loss, Loss::NeuralNdcg(_)) { OF_SINKHORN } else { OF_STEP };
-        complaints.extend(apart(&format!("{name} after a step"), found, expected, (allowed, size)));
+        complaints.extend(apart(&format!("{name} after a step"), found, expected, (way.tolerance * allowed, size)));
     }
     if of_all < WITHOUT_DIRECTION {
-        complaints.extend(apart("the model after an epoch", &found.model, &expected.model, (OF_EPOCH, largest(&expected.model))));
+        complaints.extend(apart(
+            "the model after an epoch",
+            &found.model,
+            &expected.model,
+            (way.tolerance * OF_EPOCH, largest(&expected.model)),
+        ));
     }
     complaints.into_iter().map(words).collect()
 }
@@ -204,7 +219,7 @@ fn every_model_trains_by_candle_as_it_does_fast() {
 mod on_a_gpu {
     use super::*;
 
-    const FASTEST: Way = Way { device: Device::Cuda { ordinal: 0 }, ..FASTEST_ON_CPU };
+    const FASTEST: Way = Way { device: Device::Cuda { ordinal: 0 }, tolerance: ON_A_GPU, ..FASTEST_ON_CPU };
 
     #[test]
     #[ignore = "needs a GPU"]

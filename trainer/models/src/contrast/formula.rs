@@ -2,7 +2,12 @@
 //! against.
 
 use super::{Contrast, ContrastAgainst, ContrastIds, Perturb};
-use crate::{encoder::TrainStep, graph::Adjacency, noise::Keyed, operations::unit_rows};
+use crate::{
+    encoder::TrainStep,
+    graph::Adjacency,
+    noise::Keyed,
+    operations::{select_rows, unit_rows},
+};
 use candle_core::{D, Result, Tensor};
 use streams::Purpose;
 
@@ -41,21 +46,20 @@ impl Contrast {
                 ids.sort_unstable();
                 ids.dedup();
             }
-            let ids = Tensor::new(ids, one[side].device())?;
             let (others, own) = match self.against {
                 ContrastAgainst::All => (other[side].clone(), ids.clone()),
-                ContrastAgainst::Batch => (other[side].index_select(&ids, 0)?, Tensor::arange(0, ids.elem_count() as u32, ids.device())?),
+                ContrastAgainst::Batch => (select_rows(&other[side], &ids)?, (0..ids.len() as u32).collect()),
             };
-            info_nce([&one[side].index_select(&ids, 0)?, &others], &own, self.temperature)
+            info_nce([&select_rows(&one[side], &ids)?, &others], &own, self.temperature)
         };
         (of(0, step.users)? + of(1, step.positives)?)? * self.weight
     }
 }
 
 /// InfoNCE of rows `[B, dim]` among others `[M, dim]`, of which `own [B]` belong to them.
-pub(super) fn info_nce([one, other]: [&Tensor; 2], own: &Tensor, temperature: f64) -> Result<Tensor> {
+pub(super) fn info_nce([one, other]: [&Tensor; 2], own: &[u32], temperature: f64) -> Result<Tensor> {
     let (one, other) = (unit_rows(one)?, unit_rows(other)?);
     let all = (one.matmul(&other.t()?)? / temperature)?.log_sum_exp(D::Minus1)?;
-    let own = ((one * other.index_select(own, 0)?)?.sum(D::Minus1)? / temperature)?;
+    let own = ((one * select_rows(&other, own)?)?.sum(D::Minus1)? / temperature)?;
     (all - own)?.mean_all()
 }

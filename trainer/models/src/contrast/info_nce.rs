@@ -131,8 +131,7 @@ mod tests {
                 Var::from_tensor(&Tensor::from_vec(values, (rows.len() / DIM, DIM), &Device::Cpu).unwrap()).unwrap()
             };
             let variables = [variable(&one), variable(&other)];
-            let own_ids = Tensor::new(own.as_slice(), &Device::Cpu).unwrap();
-            let loss = (formula::info_nce(variables.each_ref().map(|variable| variable.as_tensor()), &own_ids, 0.3).unwrap() * 0.7).unwrap();
+            let loss = (formula::info_nce(variables.each_ref().map(|variable| variable.as_tensor()), &own, 0.3).unwrap() * 0.7).unwrap();
             let gradients = loss.backward().unwrap();
             let InfoNce { loss: value, one: of_one, other: of_other } = found(&one, &other, &own);
             let expected: f64 = loss.to_scalar().unwrap();

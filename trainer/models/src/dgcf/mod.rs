@@ -19,7 +19,7 @@ use super::{
     encoder::TrainStep,
     kind::Learned,
     limits::{check_layers, check_tables},
-    operations::{apart, mean, sum, together, unit_rows},
+    operations::{apart, mean, select_rows, sum, together, unit_rows},
 };
 use crate::{
     graph::{Adjacency, Edges, Links},
@@ -186,7 +186,7 @@ impl Routing {
 
     /// The correlations of neighbouring factors over a step's sample.
     fn correlations(&self, vectors: &Tensor, step: &TrainStep) -> Result<Tensor> {
-        let rows = vectors.index_select(&Tensor::new(self.sample.draw(step), vectors.device())?, 0)?;
+        let rows = select_rows(vectors, &self.sample.draw(step))?;
         let parts = self.parts(&rows)?;
         let mut total = Tensor::zeros((), rows.dtype(), rows.device())?;
         for pair in parts.windows(2) {

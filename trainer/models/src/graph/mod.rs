@@ -20,7 +20,7 @@ mod edges;
 mod links;
 mod neighbours;
 mod rows;
-mod segments;
+pub(crate) mod segments;
 #[cfg(test)]
 mod tests;
 

@@ -6,7 +6,7 @@
 use candle_core::{DType, Device, Result, Tensor};
 
 /// Segments of rows that follow each other.
-pub(super) struct Segments {
+pub(crate) struct Segments {
     levels: Vec<Level>,
     /// The row that is left of each segment.
     last: Tensor,
@@ -25,7 +25,7 @@ struct Level {
 
 impl Segments {
     /// The segments from each start to the next, on a device, for rows of a type.
-    pub(super) fn new(starts: &[usize], device: &Device, dtype: DType) -> Result<Self> {
+    pub(crate) fn new(starts: &[usize], device: &Device, dtype: DType) -> Result<Self> {
         let ids = |ids: Vec<u32>| Tensor::from_vec(ids.clone(), ids.len(), device);
         let column = |values: Vec<f32>| Tensor::from_vec(values.clone(), (values.len(), 1), device)?.to_dtype(dtype);
         let mut lengths: Vec<usize> = starts.windows(2).map(|ends| ends[1] - ends[0]).collect();
@@ -55,7 +55,7 @@ impl Segments {
     }
 
     /// The sum of each segment's rows, `[segments, dim]` of `[rows, dim]`; zeros where there are none.
-    pub(super) fn sum(&self, rows: &Tensor) -> Result<Tensor> {
+    pub(crate) fn sum(&self, rows: &Tensor) -> Result<Tensor> {
         self.join(rows, |one, other, weight| one + other.broadcast_mul(weight)?)
     }
 

@@ -1,6 +1,6 @@
 //! The operations beside this file as candle's own make them: for devices that ours have no code for.
 
-use super::pairs::Combine;
+use super::{pairs::Combine, select::select_rows};
 use candle_core::{D, Result, Tensor};
 use std::{
     ops::Range,
@@ -41,7 +41,10 @@ pub(super) fn hidden(x: &Tensor, bias: &Tensor, factors: Option<Tensor>) -> Resu
 }
 
 pub(super) fn rows_of_pairs(tables: [&Tensor; 2], places: [&Tensor; 2], columns: Range<usize>, combine: Combine) -> Result<Tensor> {
-    let rows = |side: usize| tables[side].narrow(1, columns.start, columns.len())?.contiguous()?.index_select(places[side], 0);
+    let rows = |side: usize| {
+        let columns = tables[side].narrow(1, columns.start, columns.len())?.contiguous()?;
+        select_rows(&columns, &places[side].to_vec1::<u32>()?)
+    };
     match combine {
         Combine::Sum => rows(0)? + rows(1)?,
         Combine::Product => rows(0)? * rows(1)?,

@@ -5,7 +5,7 @@ use super::{
     encoder::{WindowBlock, blocks, last_pieces, pieces},
     histories,
 };
-use crate::{Encoded, Forward, encoder::TrainStep};
+use crate::{Encoded, Forward, encoder::TrainStep, operations::select_rows};
 use candle_core::{Result, Tensor};
 use dataset::{Dataset, Histories};
 
@@ -35,7 +35,7 @@ impl<M: Model> SequenceFormula<M> {
             is_item[..own.len()].fill(1.0);
         }
         let is_item = Tensor::from_vec(is_item, (windows * length, 1), items.device())?.to_dtype(items.dtype())?;
-        let vectors = items.index_select(&Tensor::from_vec(ids, windows * length, items.device())?, 0)?.broadcast_mul(&is_item)?;
+        let vectors = select_rows(items, &ids)?.broadcast_mul(&is_item)?;
         self.model.states(vectors, block.shape(), weights, noise)
     }
 }
@@ -55,7 +55,7 @@ impl<M: Model> Forward for SequenceFormula<M> {
             at += states.dim(0)?;
             found.push(states);
         }
-        let users = Tensor::cat(&found, 0)?.index_select(&Tensor::from_vec(place_of_row, rows, items.device())?, 0)?;
+        let users = select_rows(&Tensor::cat(&found, 0)?, &place_of_row)?;
         Ok(Encoded { users, items: items.clone(), auxiliary: None })
     }
 

@@ -3,7 +3,12 @@
 use super::{Comparison, Sizes, interactions, wave};
 use crate::{
     Result,
-    device::{batch::Batch, draws::starts, gradient::DeviceGradient, model::DeviceTable},
+    device::{
+        batch::{Batch, BatchIds},
+        draws::starts,
+        gradient::DeviceGradient,
+        model::DeviceTable,
+    },
 };
 use embeddings::{self, RowGradients, Sampled, ScoreGradients, Tables, Vectors};
 use evaluator::Matrix;
@@ -53,16 +58,17 @@ fn of_similarity(
     let ids: Vec<u32> = (0..rows * width).map(|at| if at % 3 == 0 { id(at, 5) } else { id(at, items) }).collect();
     let weights = wave(rows * width, 1.0 / rows as f32, 3);
 
-    let mut batch = Batch::new(gpu, [rows, width], [users, items, DIM], on_device)?;
-    (batch.users, batch.ids) = (gpu.upload(&of_rows)?, gpu.upload(&ids)?);
+    let mut batch = Batch::new(gpu, [rows, width], [items, DIM], on_device)?;
+    let mut on_ids = BatchIds::new(gpu, [rows, width], [users, items])?;
+    (on_ids.users, on_ids.items) = (gpu.upload(&of_rows)?, gpu.upload(&ids)?);
     let vectors = [gpu.upload(&tables[0].values)?, gpu.upload(&tables[1].values)?];
     let mut gradients = [DeviceGradient::new(gpu, users, DIM)?, DeviceGradient::new(gpu, items, DIM)?];
-    batch.score(gpu, vectors.each_ref(), rows)?;
+    batch.score(gpu, vectors.each_ref(), &on_ids, rows)?;
     let scores = gpu.read(&batch.scores)?;
     batch.scores = gpu.upload(&weights)?;
-    batch.sort(gpu, rows)?;
-    batch.user_gradients(gpu, vectors.each_ref(), rows, &mut gradients[0])?;
-    batch.item_gradients(gpu, vectors.each_ref(), &mut gradients[1])?;
+    on_ids.sort(gpu, rows)?;
+    batch.user_gradients(gpu, vectors.each_ref(), &mut on_ids, rows, &mut gradients[0])?;
+    batch.item_gradients(gpu, vectors.each_ref(), &mut on_ids, &mut gradients[1])?;
 
     let positives: Vec<u32> = ids.chunks_exact(width).map(|row| row[0]).collect();
     let of_batch = embeddings::Batch::new(&of_rows, &positives);

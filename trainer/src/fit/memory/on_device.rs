@@ -1,7 +1,7 @@
 //! The memory of a GPU on which candle's operations train, at the moment when most tensors are there.
 //!
 //! ```text
-//! kept   the parameters and their two moments
+//! kept   the parameters and their two moments; where the device's own code scores drawn items, a copy of the vectors, their gradients, and what it sorts
 //! step   a copy of the parameters as variables; what the model's formula leaves and its derivative needs (`formula_memory` in the model's file); and either
 //!        vectors as variables, their gradients as they come and added up, with a block of scores or what the loss's formula leaves of some;
 //!        or the gradients of vectors and of parameters, and what a step of the optimizer makes of the larger table
@@ -47,6 +47,9 @@ const OF_RELATIONS: u64 = 20;
 /// Tensors of the larger table while the optimizer moves it.
 const OF_MOVE: u64 = 9;
 
+/// Bytes of a score of drawn items by the device's own code, about: its item, its derivative, keys and places of a sort, each twice, and its part of sums.
+const OF_DRAWN: u64 = 28;
+
 /// The bytes of each of so many GPUs that train a trial by candle's operations; `None` of what does not learn by a loss.
 pub fn device_memory(trial: &Trial, manifest: &Manifest, ranks: u32) -> Option<DeviceMemory> {
     let (model, learning) = (trial.backbone.learned()?, trial.learning.as_ref()?);
@@ -64,7 +67,10 @@ pub fn device_memory(trial: &Trial, manifest: &Manifest, ranks: u32) -> Option<D
     let scoring = floats_of_pair.map_or_else(|| shape.products(learning, layers), |floats| shape.pairs(floats));
     let weighing = OF_VECTORS * vectors + scoring.max(shape.formula(learning));
     let moving = OF_VECTORS * vectors + table + OF_MOVE * largest;
-    Some(DeviceMemory { kept: 3 * table, step: table + of_model + weighing.max(moving) })
+    let is_drawn = learning.candidates().is_some() && floats_of_pair.is_none() && !learning.sampler.mixes();
+    let scores_of_device = is_drawn && !learning.loss.relations().of_negatives;
+    let drawn = if scores_of_device { 2 * vectors + OF_DRAWN * shape.rows * shape.scores } else { 0 };
+    Some(DeviceMemory { kept: 3 * table + drawn, step: table + of_model + weighing.max(moving) })
 }
 
 /// The rows of a rank, the scores of each, and the items that there are.

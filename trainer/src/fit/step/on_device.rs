@@ -45,10 +45,14 @@ impl TrainState<'_> {
         }
         device.begin(&self.parameters, self.quantiles(), &self.stepper)?;
         device.set_order(batches.whole_order())?;
+        let of_number = |step: u32| {
+            let places = batches.places(step);
+            Step { epoch, step, first: places.start, rows: places.len() }
+        };
         for step in callback.so_far().step + 1..=batches.steps() {
             self.collective.at(epoch, step);
-            let places = batches.places(step);
-            device.step(Step { epoch, step, first: places.start, rows: places.len() }, &self.stepper, &self.collective)?;
+            let next = (step < batches.steps()).then(|| of_number(step + 1));
+            device.step(of_number(step), next, &self.stepper, &self.collective)?;
             self.stepper.finish_step();
             if device.finish_step(&self.stepper)? {
                 device.catch_up(&mut self.stepper)?;

@@ -72,6 +72,14 @@ impl Backward {
         Ok(())
     }
 
+    /// Adds gradients that were made elsewhere, of the first of what rows are made of.
+    pub(super) fn add_gradients(&mut self, gradients: Vec<Tensor>) -> Result<()> {
+        for (gradient, found) in self.gradients.iter_mut().zip(gradients) {
+            *gradient = Some(gradient.take().map_or(Ok(found.clone()), |gradient| gradient + found)?);
+        }
+        Ok(())
+    }
+
     /// The gradients, zeros where there are none.
     pub(super) fn finish(self) -> Result<Vec<Tensor>> {
         let all = self.gradients.into_iter().zip(&self.variables);

@@ -73,10 +73,20 @@ impl TrainState<'_> {
     /// One phase of a step; returns the sum of the rows' losses.
     fn candle_phase(&mut self, rows: StepRows, steps: &mut CandleSteps) -> Result<f64> {
         let pass = self.candle_pass(&rows.step, steps)?;
-        let Self { learning, dataset, network, quantiles, loss_state, collective, .. } = &mut *self;
+        let Self { learning, dataset, network, quantiles, loss_state, collective, stepper, .. } = &mut *self;
         let quantiles = quantiles.as_ref().map(|quantiles| &quantiles.values[..]);
-        let CandleSteps { auxiliary, device, .. } = &mut *steps;
-        let mut of_rank = RankGradients { learning, dataset, network: network.as_deref(), quantiles, loss_state, auxiliary, device };
+        let CandleSteps { auxiliary, device, drawn, .. } = &mut *steps;
+        let mut of_rank = RankGradients {
+            learning,
+            dataset,
+            network: network.as_deref(),
+            quantiles,
+            loss_state,
+            auxiliary,
+            device,
+            drawn: drawn.as_mut(),
+            marks_rows: !stepper.moves_all_rows() || collective.ranks() > 1,
+        };
         let ShardGradients { total, gradients, derivatives } = of_rank.gradients(rows, &pass.scored)?;
         let Phase { moves_model, moves_state, .. } = rows.phase;
         let gradients = if moves_model { Some(all_reduce(collective, steps, gradients, rows, learning)?) } else { None };

@@ -2,7 +2,7 @@
 
 use super::{
     blocks::{self, Backward, Scoring},
-    scoring::{BatchRelations, Items, Layers, NetworkPairs, Scores},
+    scoring::{BatchRelations, DrawnScoring, Items, Layers, NetworkPairs, Scores},
     touched::{Gradients, Marks, marks},
 };
 use crate::fit::{
@@ -48,6 +48,18 @@ pub(super) struct RankGradients<'a> {
     pub(super) loss_state: &'a mut LossState,
     pub(super) auxiliary: &'a mut AuxiliaryInputs,
     pub(super) device: &'a Device,
+    /// The device's own code for scores of drawn items, where it has some.
+    pub(super) drawn: Option<&'a mut Box<dyn DrawnScoring>>,
+    /// Whether anything asks which rows have a gradient.
+    pub(super) marks_rows: bool,
+}
+
+/// By what rows are scored with the items that were drawn for them.
+enum RowScores<'a> {
+    /// candle's operations, block by block.
+    Blocks(&'a dyn Scoring),
+    /// The device's own code, of vectors of users and items.
+    OfDevice(&'a mut Box<dyn DrawnScoring>),
 }
 
 /// What a rank has of a step.
@@ -73,13 +85,20 @@ impl RankGradients<'_> {
         match (self.learning.negatives().filter(|_| self.learning.sampler.mixes()), self.network) {
             (Some(negatives), _) => {
                 let choices = |row: usize| batches.choices(at.row(first + row));
-                self.of_drawn_items(rows, &Layers::new(from, users, ids, negatives, items, choices)?, from)
+                self.of_drawn_items(rows, RowScores::Blocks(&Layers::new(from, users, ids, negatives, items, choices)?), from)
             }
-            (_, Some(network)) => self.of_drawn_items(rows, &NetworkPairs { network, step, users, ids, list: local.list(), first }, from),
+            (_, Some(network)) => {
+                let pairs = NetworkPairs { network, step, users, ids, list: local.list(), first };
+                self.of_drawn_items(rows, RowScores::Blocks(&pairs), from)
+            }
             _ if self.learning.candidates().is_none() => self.of_every_item(rows, from),
             _ => {
                 let related = loss.relations().of_negatives;
-                self.of_drawn_items(rows, &Scores::new(local, Items::Drawn(ids), items, loss.similarity(), related), from)
+                if let Some(drawn) = self.drawn.take().filter(|_| !related) {
+                    return self.of_drawn_items(rows, RowScores::OfDevice(drawn), from);
+                }
+                let scores = Scores::new(local, Items::Drawn(ids), items, loss.similarity(), related);
+                self.of_drawn_items(rows, RowScores::Blocks(&scores), from)
             }
         }
     }
@@ -93,9 +112,16 @@ impl RankGradients<'_> {
     }
 
     /// Rows that are scored with the items that were drawn for them.
-    fn of_drawn_items(&mut self, rows: StepRows, scoring: &dyn Scoring, from: &[Tensor]) -> Result<ShardGradients> {
+    fn of_drawn_items(&mut self, rows: StepRows, mut scoring: RowScores, from: &[Tensor]) -> Result<ShardGradients> {
         let (batch, loss) = (rows.batch.local, &self.learning.loss);
-        let mut values = blocks::values(scoring, from)?.into_iter();
+        let values = match &mut scoring {
+            RowScores::Blocks(scoring) => blocks::values(*scoring, from)?,
+            RowScores::OfDevice(drawn) => {
+                let scores = drawn.scores(from, batch.queries, rows.ids, loss.similarity())?;
+                apart(&scores, scores.len() / batch.users.len(), batch.list()).into()
+            }
+        };
+        let mut values = values.into_iter();
         let mut next = || values.next().unwrap_or_default();
         let scored = Scored {
             ids: if self.learning.sampler.mixes() { Vec::new() } else { rows.ids.to_vec() },
@@ -133,8 +159,12 @@ impl RankGradients<'_> {
             Some(weight) if self.learning.sampler.mixes() => vec![weight; batch.users.len()],
             _ => of_negatives.clone(),
         };
-        let weights = [&derivatives.scores.positives[..], &derivatives.scores.negatives, &third];
-        backward.add(scoring, &weights[..if third.is_empty() { 2 } else { 3 }], self.device)?;
+        let [positives, negatives] = [&derivatives.scores.positives, &derivatives.scores.negatives];
+        match scoring {
+            RowScores::Blocks(scoring) if third.is_empty() => backward.add(scoring, &[positives, negatives], self.device)?,
+            RowScores::Blocks(scoring) => backward.add(scoring, &[positives, negatives, &third], self.device)?,
+            RowScores::OfDevice(drawn) => backward.add_gradients(drawn.gradients(&together(positives, negatives, batch.list()))?)?,
+        }
         if loss.relations().of_rows {
             backward.add(&relations, &[of_users, of_positives], self.device)?;
         }
@@ -180,7 +210,7 @@ impl RankGradients<'_> {
     /// Which rows of what is scored have a gradient: of the negatives that a rule leaves aside, with derivatives of zero, none.
     fn touched(&self, rows: StepRows, from: &[Tensor], negatives: Option<&[f32]>) -> Result<Vec<Marks>> {
         let (batch, all) = (rows.batch.local, from.iter().map(|_| None));
-        if self.learning.sampler.mixes() {
+        if self.learning.sampler.mixes() || !self.marks_rows {
             return Ok(all.collect());
         }
         let of_items = |negatives: &[f32]| {
@@ -197,6 +227,18 @@ impl RankGradients<'_> {
         let tables = [Some(marks(queries.iter().copied(), from[0].dim(0)?)), negatives.map(of_items).transpose()?];
         Ok(tables.into_iter().chain(all.skip(2)).collect())
     }
+}
+
+/// The first `list` numbers of rows of `width`, and the others.
+fn apart(rows: &[f32], width: usize, list: usize) -> [Vec<f32>; 2] {
+    let of_rows = |from: usize, to: usize| rows.chunks_exact(width).flat_map(|row| &row[from..to]).copied().collect();
+    [of_rows(0, list), of_rows(list, width)]
+}
+
+/// Rows of `list` numbers and the others.
+fn together(positives: &[f32], negatives: &[f32], list: usize) -> Vec<f32> {
+    let others = negatives.len() * list / positives.len();
+    positives.chunks_exact(list).zip(negatives.chunks_exact(others)).flat_map(|(own, others)| own.iter().chain(others)).copied().collect()
 }
 
 /// Some rows of a batch.

@@ -22,8 +22,11 @@ mod parameters;
 pub(crate) mod scoring;
 mod touched;
 
+#[cfg(any(test, feature = "cuda"))]
+use crate::device::drawn::DrawnScores;
 #[cfg(any(test, feature = "nccl"))]
 pub(crate) use all_reduce::all_reduce;
+pub(crate) use scoring::DrawnScoring;
 #[cfg(any(test, feature = "nccl"))]
 pub(crate) use touched::Reach;
 
@@ -48,6 +51,8 @@ pub(crate) struct CandleSteps {
     /// Whether those on the host are the same.
     is_on_host: bool,
     auxiliary: AuxiliaryInputs,
+    /// The device's own code for scores of drawn items, where it has some.
+    drawn: Option<Box<dyn DrawnScoring>>,
 }
 
 impl CandleSteps {
@@ -72,7 +77,12 @@ impl CandleSteps {
             }
             None => (None, collective),
         };
+        #[cfg(any(test, feature = "cuda"))]
+        let drawn = gpu.clone().map(|gpu| Box::new(DrawnScores::new(gpu)) as Box<dyn DrawnScoring>);
+        #[cfg(not(any(test, feature = "cuda")))]
+        let drawn = None;
         let steps = Self {
+            drawn,
             #[cfg(any(test, feature = "cuda"))]
             device: gpu.as_ref().map_or(Device::Cpu, gpu::Gpu::candle),
             #[cfg(not(any(test, feature = "cuda")))]

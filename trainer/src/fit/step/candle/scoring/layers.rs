@@ -5,12 +5,13 @@
 //! ```
 //! e_u is the mean of the user's layers, j*(l) the candidate of a pool with the highest score in layer l, and a_l a uniform number.
 
-use super::{Columns, ids_of};
+use super::Columns;
 use crate::{
     Result,
     fit::step::candle::blocks::{self, Scoring},
 };
 use candle_core::{D, Tensor};
+use models::select_rows;
 use std::ops::Range;
 use streams::Stream;
 
@@ -82,9 +83,8 @@ impl<'a> Layers<'a> {
     /// Products with the rows' items, `[b, 1 + K M]` of each layer.
     fn products(&self, from: &[Tensor], rows: &Range<usize>) -> Result<Vec<Tensor>> {
         let device = from[0].device();
-        let ids = ids_of(self.users, rows, device)?;
-        let users =
-            (0..self.layers).map(|layer| Self::layer(from, layer).0.index_select(&ids, 0)).collect::<candle_core::Result<Vec<_>>>()?;
+        let of_layer = |layer| select_rows(Self::layer(from, layer).0, &self.users[rows.clone()]);
+        let users = (0..self.layers).map(of_layer).collect::<candle_core::Result<Vec<_>>>()?;
         let queries = mean(&users)?;
         let places = self.columns.places(rows, self.width, device)?;
         let of_layer = |layer| Ok(queries.matmul(&self.columns.of(Self::layer(from, layer).1)?.t()?)?.gather(&places, 1)?);
@@ -102,7 +102,7 @@ impl<'a> Layers<'a> {
         let (own, others) = (vectors(&places.narrow(1, 0, 1)?)?, vectors(&places.gather(chosen, 1)?)?);
         let shares = shares.unsqueeze(2)?; // [b, K, 1]
         let mixed = (own.broadcast_mul(&shares)? + others.broadcast_mul(&(shares.neg()? + 1.0)?)?)?;
-        let users = users.index_select(&ids_of(self.users, rows, device)?, 0)?;
+        let users = select_rows(users, &self.users[rows.clone()])?;
         let squares = |vectors: &Tensor| vectors.sqr()?.flatten_from(1)?.sum_keepdim(D::Minus1);
         Ok((((squares(&users)? + squares(&own)?)? + squares(&mixed)?)? * 0.5)?)
     }

@@ -15,10 +15,21 @@ pub(super) use vectors::{Items, Scores};
 
 use candle_core::{D, Device, Result, Tensor};
 use evaluator::Similarity;
+use models::select_rows;
 use std::ops::Range;
 
 /// Norms below this count as about this, so that a zero vector has scores of zero.
 const LEAST_NORM: f64 = 1e-12;
+
+/// Scores of drawn items by code of a device's own.
+pub(crate) trait DrawnScoring: Send + Sync {
+    /// Scores `[b, P + N]` of so many rows' queries, which are rows of the users' vectors, with the rows' own items, `ids [b, P + N]`; `vectors` are those of
+    /// users `[., dim]` and of items `[items, dim]`.
+    fn scores(&mut self, vectors: &[Tensor], queries: &[u32], ids: &[u32], similarity: Similarity) -> crate::Result<Vec<f32>>;
+
+    /// The gradients of the vectors of users and of items, by the derivatives `[b, P + N]` of the scores that were made last.
+    fn gradients(&mut self, derivatives: &[f32]) -> crate::Result<Vec<Tensor>>;
+}
 
 /// All similarities of rows `[a, dim]` with others `[b, dim]`: `[a, b]`.
 fn similarities(similarity: Similarity, one: &Tensor, other: &Tensor) -> Result<Tensor> {
@@ -66,7 +77,7 @@ impl Columns {
     /// The vectors of the columns, of those of all items.
     fn of(&self, items: &Tensor) -> Result<Tensor> {
         match &self.chosen {
-            Some(chosen) => items.index_select(&Tensor::from_slice(chosen, chosen.len(), items.device())?, 0),
+            Some(chosen) => select_rows(items, chosen),
             None => Ok(items.clone()),
         }
     }
@@ -75,11 +86,6 @@ impl Columns {
     fn places(&self, rows: &Range<usize>, width: usize, device: &Device) -> Result<Tensor> {
         Tensor::from_slice(&self.places[rows.start * width..rows.end * width], (rows.len(), width), device)
     }
-}
-
-/// Some of a list of ids as a tensor.
-fn ids_of(ids: &[u32], rows: &Range<usize>, device: &Device) -> Result<Tensor> {
-    Tensor::from_slice(&ids[rows.clone()], rows.len(), device)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use embeddings::Touched;
 use models::{
     encoder::TrainStep,
     pairs::{PairNetwork, Pairs},
+    select_rows,
 };
 use std::ops::Range;
 
@@ -44,7 +45,7 @@ impl Scoring for NetworkPairs<'_> {
         let side = |table: &Tensor, ids: &[u32]| -> Result<(Tensor, Tensor)> {
             let mut touched = Touched::default();
             touched.find(ids);
-            let distinct = table.index_select(&Tensor::from_slice(&touched.rows, touched.rows.len(), device)?, 0)?;
+            let distinct = select_rows(table, &touched.rows)?;
             Ok((distinct, Tensor::from_slice(&touched.locals, touched.locals.len(), device)?))
         };
         let (users, of_users) = side(&from[0], &users)?;

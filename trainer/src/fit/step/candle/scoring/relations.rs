@@ -5,6 +5,7 @@ use crate::{Result, fit::step::candle::blocks::Scoring};
 use candle_core::Tensor;
 use embeddings::Batch;
 use evaluator::Similarity;
+use models::select_rows;
 use std::ops::Range;
 
 /// `[B, B]` of the users and of the positives, from the vectors of users and of items.
@@ -24,7 +25,7 @@ impl Scoring for BatchRelations<'_> {
 
     fn score(&self, from: &[Tensor], rows: Range<usize>) -> Result<Vec<Tensor>> {
         let of_side = |(vectors, ids): (&Tensor, &[u32])| -> Result<Tensor> {
-            let all = vectors.index_select(&Tensor::from_slice(ids, ids.len(), vectors.device())?, 0)?;
+            let all = select_rows(vectors, ids)?;
             Ok(similarities(self.similarity, &all.narrow(0, rows.start, rows.len())?, &all)?)
         };
         from.iter().zip([self.batch.queries, self.batch.positives]).map(of_side).collect()

@@ -1,10 +1,11 @@
 //! Scores of users' vectors with items'.
 
-use super::{Columns, ids_of, similarities};
+use super::{Columns, similarities};
 use crate::{Result, fit::step::candle::blocks::Scoring};
 use candle_core::Tensor;
 use embeddings::Batch;
 use evaluator::Similarity;
+use models::select_rows;
 use std::ops::Range;
 
 /// Which items are a row's negatives.
@@ -52,7 +53,7 @@ impl Scoring for Scores<'_> {
         let [users, items] = from else { unreachable!("vectors are those of users and of items") };
         let device = users.device();
         let (columns, places) = (self.columns.of(items)?, self.columns.places(&rows, self.width, device)?);
-        let products = similarities(self.similarity, &users.index_select(&ids_of(self.queries, &rows, device)?, 0)?, &columns)?;
+        let products = similarities(self.similarity, &select_rows(users, &self.queries[rows.clone()])?, &columns)?;
         let scores = products.gather(&places, 1)?;
         let positives = scores.narrow(1, 0, self.list)?;
         if self.has_every_item {
