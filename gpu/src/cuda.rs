@@ -74,7 +74,8 @@ impl Cuda {
     /// Its kernels go first where both streams have some: they are small, and those of the first would leave them no room till their end.
     pub(crate) fn second_stream(&self) -> Result<Self> {
         let context = self.stream.context();
-        let made = stream::get_priority_range().and_then(|(_, first)| context.new_stream_with_priority(first));
+        let range = context.bind_to_thread().and_then(|()| stream::get_priority_range());
+        let made = range.and_then(|(_, first)| context.new_stream_with_priority(first));
         let made = made.and_then(|second| second.join(&self.stream).map(|()| second));
         Ok(Self { device: self.device.clone(), stream: made.map_err(failed("make a stream"))?, functions: self.functions.clone() })
     }
