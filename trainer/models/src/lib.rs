@@ -58,6 +58,7 @@ mod rg2;
 mod rgx;
 mod run;
 mod sas_rec;
+mod segments;
 pub mod sequence;
 mod sgl;
 mod sim_gcl;

@@ -6,8 +6,9 @@
 use super::{
     batch::{Batch, BatchIds, similarity_of},
     gradient::DeviceGradient,
+    scoring::DrawnScoring,
 };
-use crate::{Result, fit::DrawnScoring};
+use crate::Result;
 use candle_core::Tensor;
 use evaluator::Similarity;
 use gpu::{Buffer, Gpu, marks};

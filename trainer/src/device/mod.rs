@@ -24,6 +24,7 @@ pub(crate) mod model;
 pub(crate) mod optimizer;
 #[cfg(any(test, feature = "cuda"))]
 pub(crate) mod quantiles;
+mod scoring;
 #[cfg(any(test, feature = "cuda"))]
 mod training;
 #[cfg(any(test, feature = "cuda"))]
@@ -33,5 +34,6 @@ pub(crate) mod whole;
 
 pub use fits::{fits_gpu, has_kernels};
 pub use found::{Found, Library, count, driver, found, libraries, look};
+pub(crate) use scoring::DrawnScoring;
 #[cfg(any(test, feature = "cuda"))]
 pub(crate) use training::{DeviceTraining, Setting, Step};

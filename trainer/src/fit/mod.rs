@@ -34,8 +34,6 @@ pub use checkpoint::{
 };
 pub use memory::{DeviceMemory, device_memory, memory};
 pub use resources::{Device, Fence, Operations, Resources};
-#[cfg(any(test, feature = "cuda"))]
-pub(crate) use step::candle::DrawnScoring;
 #[cfg(any(test, feature = "nccl"))]
 pub(crate) use step::candle::{Reach, all_reduce};
 

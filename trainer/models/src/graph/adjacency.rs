@@ -10,8 +10,11 @@
 //! Users are the first nodes, items follow; of users who are attached (`links.rs`) A_iu is 0. The gradient of X is A, transposed, times the gradient of Y. A row is formed by one
 //! thread in the order of its neighbours: the bits do not depend on the number of threads. Other devices than a CPU have the same of candle's own operations.
 
-use super::{links::Links, segments::Segments};
-use crate::operations::{given, is_ours};
+use super::links::Links;
+use crate::{
+    operations::{given, is_ours},
+    segments::Segments,
+};
 use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDType, bail};
 use pulp::Arch;
 use rayon::prelude::*;

@@ -20,7 +20,6 @@ mod edges;
 mod links;
 mod neighbours;
 mod rows;
-pub(crate) mod segments;
 #[cfg(test)]
 mod tests;
 

@@ -4,7 +4,7 @@
 //! ([`Segments`]), and each row of the table takes its sum: no row waits for another. On a CPU candle's own is the quicker.
 
 use super::{given, is_ours};
-use crate::graph::segments::Segments;
+use crate::segments::Segments;
 use candle_core::{Result, Tensor};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The operations on edges as candle's own make them: for other devices than a CPU, and held against ours there.
 
 use super::{Edges, Kind, Structure};
-use crate::{graph::segments::Segments, operations::given};
+use crate::{operations::given, segments::Segments};
 use candle_core::{Result, Tensor};
 use std::sync::Arc;
 

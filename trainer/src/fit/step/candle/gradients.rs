@@ -2,7 +2,7 @@
 
 use super::{
     blocks::{self, Backward, Scoring},
-    scoring::{BatchRelations, DrawnScoring, Items, Layers, NetworkPairs, Scores},
+    scoring::{BatchRelations, Items, Layers, NetworkPairs, Scores},
     touched::{Gradients, Marks, marks},
 };
 use crate::fit::{
@@ -15,7 +15,7 @@ use crate::fit::{
     },
     step_id::StepId,
 };
-use crate::{Learning, Result};
+use crate::{Learning, Result, device::DrawnScoring};
 use candle_core::{Device, Tensor};
 use dataset::Dataset;
 use embeddings::{Batch, MASKED, Masks, Scored, Tables, Vectors};

@@ -26,14 +26,13 @@ mod touched;
 use crate::device::drawn::DrawnScores;
 #[cfg(any(test, feature = "nccl"))]
 pub(crate) use all_reduce::all_reduce;
-pub(crate) use scoring::DrawnScoring;
 #[cfg(any(test, feature = "nccl"))]
 pub(crate) use touched::Reach;
 
 #[cfg(any(test, feature = "cuda"))]
 use crate::fit::step::on_device;
 use crate::fit::{Resources, step::auxiliary_inputs::AuxiliaryInputs};
-use crate::{Error, Learning, Result, Trial, collective::Collective};
+use crate::{Error, Learning, Result, Trial, collective::Collective, device::DrawnScoring};
 use candle_core::Device;
 use dataset::Dataset;
 use models::{Forward, parameters::Parameters};

@@ -21,16 +21,6 @@ use std::ops::Range;
 /// Norms below this count as about this, so that a zero vector has scores of zero.
 const LEAST_NORM: f64 = 1e-12;
 
-/// Scores of drawn items by code of a device's own.
-pub(crate) trait DrawnScoring: Send + Sync {
-    /// Scores `[b, P + N]` of so many rows' queries, which are rows of the users' vectors, with the rows' own items, `ids [b, P + N]`; `vectors` are those of
-    /// users `[., dim]` and of items `[items, dim]`.
-    fn scores(&mut self, vectors: &[Tensor], queries: &[u32], ids: &[u32], similarity: Similarity) -> crate::Result<Vec<f32>>;
-
-    /// The gradients of the vectors of users and of items, by the derivatives `[b, P + N]` of the scores that were made last.
-    fn gradients(&mut self, derivatives: &[f32]) -> crate::Result<Vec<Tensor>>;
-}
-
 /// All similarities of rows `[a, dim]` with others `[b, dim]`: `[a, b]`.
 fn similarities(similarity: Similarity, one: &Tensor, other: &Tensor) -> Result<Tensor> {
     let squares = |rows: &Tensor| rows.sqr()?.sum_keepdim(D::Minus1);
