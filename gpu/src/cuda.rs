@@ -51,11 +51,11 @@ pub(crate) fn address<T>(memory: &CudaSlice<T>) -> u64 {
 fn keep_freed_memory(context: &CudaContext) {
     let mut most = u64::MAX;
     // SAFETY: the device is this context's, the pool the device's own, and the attribute a 64-bit number.
-    let kept: Result<(), DriverError> = unsafe {
+    // A device without pools refuses: it allocates in another way, and computes the same.
+    let _: Result<(), DriverError> = unsafe {
         device::get_mem_pool(context.cu_device())
             .and_then(|pool| mem_pool::set_attribute(pool, CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, (&raw mut most).cast()))
     };
-    let _ = kept; // a device without pools allocates in another way, and computes the same
 }
 
 impl Cuda {

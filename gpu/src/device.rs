@@ -8,7 +8,7 @@ use crate::{
 };
 use candle_core::{Shape, Tensor};
 
-/// A device. It does what it is asked in the order in which it is asked; reading waits for it. A clone is the same queue.
+/// A device. It does what it is asked in the order in which it is asked; reading waits for it. A clone is the same stream of work.
 #[derive(Clone, Debug)]
 pub enum Gpu {
     /// A GPU of NVIDIA's.

@@ -4,24 +4,21 @@ use super::{Comparison, Sizes, interactions, wave};
 use crate::{
     Result,
     device::{
-        batch::{Batch, BatchIds},
+        batch::{Batch, BatchIds, similarity_of},
         draws::starts,
         gradient::DeviceGradient,
         model::DeviceTable,
     },
 };
 use embeddings::{self, RowGradients, Sampled, ScoreGradients, Tables, Vectors};
-use evaluator::Matrix;
-use gpu::{Gpu, propagation, vectors};
+use evaluator::{Matrix, Similarity};
+use gpu::{Gpu, propagation};
 use models::graph::Graph;
 use optimizers::{Optimizer, Parameter, Stepper};
 
 const DIM: usize = 24;
-const SIMILARITIES: [(&str, vectors::Similarity, evaluator::Similarity); 3] = [
-    ("dot products", vectors::Similarity::Dot, evaluator::Similarity::Dot),
-    ("cosines", vectors::Similarity::Cosine, evaluator::Similarity::Cosine),
-    ("distances", vectors::Similarity::NegativeSquaredDistance, evaluator::Similarity::NegativeSquaredDistance),
-];
+const SIMILARITIES: [(&str, Similarity); 3] =
+    [("dot products", Similarity::Dot), ("cosines", Similarity::Cosine), ("distances", Similarity::NegativeSquaredDistance)];
 const OPTIMIZERS: [(&str, &str); 2] = [
     ("adam with weight decay", r#"{"adam": {"learning_rate": 0.1, "weight_decay": 0.01}}"#),
     ("lazy-adam", r#"{"lazy-adam": {"learning_rate": 0.1}}"#),
@@ -29,8 +26,8 @@ const OPTIMIZERS: [(&str, &str); 2] = [
 
 pub(super) fn check(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
     let mut comparisons = Vec::new();
-    for (what, on_device, similarity) in SIMILARITIES {
-        comparisons.extend(of_similarity(gpu, sizes, what, (on_device, similarity))?);
+    for (what, similarity) in SIMILARITIES {
+        comparisons.extend(of_similarity(gpu, sizes, what, similarity)?);
     }
     for (what, optimizer) in OPTIMIZERS {
         comparisons.push(of_optimizer(gpu, sizes, what, &serde_json::from_str(optimizer).expect("an optimizer"))?);
@@ -44,12 +41,7 @@ fn matrix(rows: usize, which: u32) -> Matrix {
 }
 
 /// Scores of a batch, and the gradients from derivatives by them.
-fn of_similarity(
-    gpu: &Gpu,
-    sizes: Sizes,
-    what: &str,
-    (on_device, similarity): (vectors::Similarity, evaluator::Similarity),
-) -> Result<[Comparison; 3]> {
+fn of_similarity(gpu: &Gpu, sizes: Sizes, what: &str, similarity: Similarity) -> Result<[Comparison; 3]> {
     let Sizes { users, items, rows, negatives } = sizes;
     let (width, tables) = (1 + negatives, [matrix(users, 1), matrix(items, 2)]);
     let id = |at: usize, of: usize| (at * 7_919 % of) as u32;
@@ -58,7 +50,7 @@ fn of_similarity(
     let ids: Vec<u32> = (0..rows * width).map(|at| if at % 3 == 0 { id(at, 5) } else { id(at, items) }).collect();
     let weights = wave(rows * width, 1.0 / rows as f32, 3);
 
-    let mut batch = Batch::new(gpu, [rows, width], [items, DIM], on_device)?;
+    let mut batch = Batch::new(gpu, [rows, width], [items, DIM], similarity_of(similarity))?;
     let mut on_ids = BatchIds::new(gpu, [rows, width], [users, items])?;
     (on_ids.users, on_ids.items) = (gpu.upload(&of_rows)?, gpu.upload(&ids)?);
     let vectors = [gpu.upload(&tables[0].values)?, gpu.upload(&tables[1].values)?];

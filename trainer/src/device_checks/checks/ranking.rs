@@ -6,17 +6,16 @@
 use super::{Comparison, Sizes, interactions, wave};
 use crate::{
     Result,
-    device::{draws::starts, quantiles::Estimator, whole::Whole},
+    device::{batch::similarity_of, draws::starts, quantiles::Estimator, whole::Whole},
     fit::loss_state::quantiles,
 };
 use dataset::Interactions;
 use embeddings::Vectors;
-use evaluator::{Factors, Matrix, Rankings, Scorer, rank, settings::Ties};
+use evaluator::{Factors, Matrix, Rankings, Scorer, Similarity, rank, settings::Ties};
 use gpu::{
     Buffer, Gpu,
     draws::Draws,
     ranking::{HeldOut, Lists, count_before, top_k},
-    vectors,
 };
 use losses::{
     QuantileEstimator,
@@ -26,10 +25,7 @@ use streams::{Purpose, Stream};
 
 /// Users that are ranked at most: the CPU ranks them too.
 const USERS: usize = 2_000;
-const SIMILARITIES: [(&str, vectors::Similarity, evaluator::Similarity); 2] = [
-    ("dot products", vectors::Similarity::Dot, evaluator::Similarity::Dot),
-    ("distances", vectors::Similarity::NegativeSquaredDistance, evaluator::Similarity::NegativeSquaredDistance),
-];
+const SIMILARITIES: [(&str, Similarity); 2] = [("dot products", Similarity::Dot), ("distances", Similarity::NegativeSquaredDistance)];
 
 /// A model on both sides, and who has which items.
 struct RankingCase<'a> {
@@ -47,13 +43,9 @@ pub(super) fn check(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
     let sizes = Sizes { users: sizes.users.min(USERS), ..sizes };
     let of_dim = |dim| -> Result<Vec<Comparison>> {
         let case = RankingCase::new(gpu, sizes, dim)?;
-        let each = SIMILARITIES.iter().map(|(what, on_device, similarity)| {
+        let each = SIMILARITIES.iter().map(|(what, similarity)| {
             let what = format!("{what} of {dim}");
-            Ok([
-                case.ranks(&what, *on_device, *similarity)?,
-                case.best(&what, *on_device, *similarity)?,
-                case.quantiles(&what, *on_device, *similarity, sizes)?,
-            ])
+            Ok([case.ranks(&what, *similarity)?, case.best(&what, *similarity)?, case.quantiles(&what, *similarity, sizes)?])
         });
         Ok(each.collect::<Result<Vec<_>>>()?.into_iter().flatten().flatten().collect())
     };
@@ -79,11 +71,11 @@ impl<'a> RankingCase<'a> {
         })
     }
 
-    fn whole(&self, similarity: vectors::Similarity) -> Result<Whole> {
-        Whole::new(self.gpu, [self.users.rows, self.items.rows], self.dim, similarity)
+    fn whole(&self, similarity: Similarity) -> Result<Whole> {
+        Whole::new(self.gpu, [self.users.rows, self.items.rows], self.dim, similarity_of(similarity))
     }
 
-    fn scorer(&self, similarity: evaluator::Similarity) -> Scorer {
+    fn scorer(&self, similarity: Similarity) -> Scorer {
         Scorer::Factors(Factors { users: self.users.clone(), items: self.items.clone(), similarity })
     }
 
@@ -92,8 +84,8 @@ impl<'a> RankingCase<'a> {
     }
 
     /// Under both rules for ties.
-    fn ranks(&self, what: &str, on_device: vectors::Similarity, similarity: evaluator::Similarity) -> Result<Vec<Comparison>> {
-        let (mut whole, scorer) = (self.whole(on_device)?, self.scorer(similarity));
+    fn ranks(&self, what: &str, similarity: Similarity) -> Result<Vec<Comparison>> {
+        let (mut whole, scorer) = (self.whole(similarity)?, self.scorer(similarity));
         let [users, items] = whole.prepare(self.gpu, self.tables.each_ref())?;
         let held_out = HeldOut::new(self.gpu, &starts(&self.held_out), self.held_out.items())?;
         let counts = count_before(self.gpu, users, items, &held_out, self.masked())?;
@@ -106,8 +98,8 @@ impl<'a> RankingCase<'a> {
         each.into_iter().collect()
     }
 
-    fn best(&self, what: &str, on_device: vectors::Similarity, similarity: evaluator::Similarity) -> Result<Vec<Comparison>> {
-        let (mut whole, k) = (self.whole(on_device)?, 20);
+    fn best(&self, what: &str, similarity: Similarity) -> Result<Vec<Comparison>> {
+        let (mut whole, k) = (self.whole(similarity)?, 20);
         let [users, items] = whole.prepare(self.gpu, self.tables.each_ref())?;
         let who: Vec<u32> = (0..self.users.rows as u32).collect();
         let found = top_k(self.gpu, users, items, &who, Some(self.masked()), k, 1 << 28)?;
@@ -118,14 +110,8 @@ impl<'a> RankingCase<'a> {
         Ok(vec![Comparison::of_ids(what.clone(), &found.ids, &ids), Comparison::new(what + ": scores", &found.scores, &scores, 0.0)])
     }
 
-    fn quantiles(
-        &self,
-        what: &str,
-        on_device: vectors::Similarity,
-        similarity: evaluator::Similarity,
-        sizes: Sizes,
-    ) -> Result<Vec<Comparison>> {
-        let mut whole = self.whole(on_device)?;
+    fn quantiles(&self, what: &str, similarity: Similarity, sizes: Sizes) -> Result<Vec<Comparison>> {
+        let mut whole = self.whole(similarity)?;
         let vectors = whole.prepare(self.gpu, self.tables.each_ref())?;
         let estimator = Estimator {
             gpu: self.gpu,
