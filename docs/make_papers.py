@@ -34,6 +34,12 @@ KEY = ["place", "dataset", "method", "metric", "cutoff"]
 VERDICTS = ["reproduced", "contradicted"]
 # Raised whenever the same trial would give other bits; a sweep's line says of which version it is.
 TRAINER = int(re.search(r"TRAINER_VERSION: u32 = (\d+)", (HERE.parent / "trainer/src/trial.rs").read_text())[1])
+# Losses that gave other numbers since then, and how often: a trial says which revision it is of.
+REVISIONS = {
+    path.parent.name if path.stem == "mod" else path.stem: int(given[1])
+    for path in (HERE.parent / "trainer/losses/src").rglob("*.rs")
+    if path.stem != "kind" and (given := re.search(r"fn revision\(&self\) -> u32 \{\s*(\d+)", path.read_text()))
+}
 CLAIMS = ["holds", "reversed", "equivalent", "undecided", "missing"]
 
 
@@ -57,6 +63,7 @@ def found(storage, file):
     folder, kept = storage / "sweeps" / name, KEPT / f"{name}.json"
     if (folder / "claims.parquet").exists():
         trials = rows(folder / "trials.parquet")
+        planned = [method["configurations"][0]["trials"][0]["trial"] for method in json.loads((folder / "plan.json").read_text())["methods"]]
         result = {
             "numbers": rows(folder / "reproduction.parquet"),
             "claims": rows(folder / "claims.parquet"),
@@ -67,7 +74,8 @@ def found(storage, file):
             "minutes": round(sum(trial["seconds"] or 0 for trial in trials) / 60),
             "failed": sum(trial["status"] in ("failed", "constant") for trial in trials),
             "version": re.search(r'^version = "(.*)"', (HERE.parent / "Cargo.toml").read_text(), re.M)[1],
-            "trainer": json.loads((folder / "plan.json").read_text())["methods"][0]["configurations"][0]["trials"][0]["trial"]["version"],
+            "trainer": planned[0]["version"],
+            "revisions": {kind: trial["revision"] for trial in planned if "revision" in trial for kind in trial["learning"]["loss"]},
         }
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
@@ -119,8 +127,14 @@ class Paper:
         return len({tuple(line[key] for key in ("dataset", "method", "metric", "cutoff", "value")) for line in judged})
 
     def earlier(self):
-        """How many numbers were judged by an earlier version of the trainer."""
-        return sum(row["verdict"] in VERDICTS and self.run[file]["trainer"] != TRAINER for _, file, row in self.numbers() if row)
+        """How many numbers were judged by an earlier version of the trainer, or of their loss."""
+        return sum(row["verdict"] in VERDICTS and not self.is_of_now(self.run[file], row) for _, file, row in self.numbers() if row)
+
+    @staticmethod
+    def is_of_now(result, row):
+        """Whether a row's training would give the same bits today: `mf-32 / bpr / uniform-1` has the loss `bpr`."""
+        kind = re.match("[a-z-]*[a-z]", (row["method"].split(" / ") + [""])[1] or "none")[0]
+        return result["trainer"] == TRAINER and result.get("revisions", {}).get(kind, 0) == REVISIONS.get(kind.replace("-", "_"), 0)
 
     def claims(self):
         for file, result in self.run.items():

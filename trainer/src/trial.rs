@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// Raised when the same trial would give other numbers than before, or would be stored in another way: 8, as rows of `sampled-softmax` are made without a
-/// graph and round otherwise.
+/// graph and round otherwise. Where one loss alone gives others, its [revision](losses::LossKind::revision) is raised.
 pub const TRAINER_VERSION: u32 = 8;
 
 /// A method with every value fixed and one seed.
@@ -21,6 +21,9 @@ pub const TRAINER_VERSION: u32 = 8;
 pub struct Trial {
     /// [`TRAINER_VERSION`] of the build that made the plan.
     pub version: u32,
+    /// The [revision](losses::LossKind::revision) of the loss; 0 for backbones that have none.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub revision: u32,
     /// Fingerprint of the prepared dataset.
     pub dataset: String,
     /// The model.
@@ -42,6 +45,11 @@ pub struct Trial {
     pub fold_in: Option<NewNodes>,
     /// The validation metric that stops training and picks values.
     pub select_by: MetricAt,
+}
+
+/// A trial whose loss has no later revision is named as before there were any.
+fn is_first(revision: &u32) -> bool {
+    *revision == 0
 }
 
 /// How a backbone learns.

@@ -89,11 +89,13 @@ fn every_kind_learns_the_tastes_that_popularity_cannot() {
 #[test]
 fn rules_over_all_items_serve_losses_without_a_twin() {
     let floor = 1.5 * run("rules floor", &serde_json::from_str(POPULARITY).unwrap());
-    for (loss, rule) in
-        [("bce", r#""dns-mn": {"negatives": 5,"#), ("bce", r#""pris": {"#), ("cce", r#""softmax": {"negatives": 5, "temperature": 1,"#)]
-    {
+    for (loss, rule) in [
+        (r#"{"cml": {"margin": 0.5}}"#, r#""dns-mn": {"negatives": 5,"#),
+        (r#"{"mse": {}}"#, r#""pris": {"#), // without a twin that takes weights
+        (r#"{"cce": {}}"#, r#""softmax": {"negatives": 5, "temperature": 1,"#),
+    ] {
         let sampler = format!(r#"{{{rule} "pool": {{"all": {{}}}}}}}}"#);
-        let value = run(&format!("rules {loss} {sampler}"), &trial(MF, &format!(r#"{{"{loss}": {{}}}}"#), &sampler, ADAM));
+        let value = run(&format!("rules {loss} {sampler}"), &trial(MF, loss, &sampler, ADAM));
         assert!(value > floor, "{loss} {sampler}: {value} is not far above {floor}");
     }
 }

@@ -352,11 +352,14 @@ fn content(path: &str) -> std::result::Result<FileEntry, String> {
     at.read().map(|content| FileEntry::of(&content)).map_err(|error| crate::chain::chain(&error.into()))
 }
 
+/// How a trial comes to its model: from a loss, in epochs of its own, or from files; at once where it has none of these.
+type Way = (Option<Learning>, Option<Iterations>, Option<ModelFiles>);
+
 /// A configuration's trials on a dataset: one for each seed, or a single one for what fits without sampling. The files of a model that another
 /// program trained are not read yet.
 fn resolve(file: &SweepFile, choice: &Choice, dataset: &str) -> impl Iterator<Item = Trial> {
     let (training, seeds) = (choice.training.as_ref().unwrap_or(&file.training.value), &file.seeds.value);
-    let ways: Vec<(Option<Learning>, Option<Iterations>, Option<ModelFiles>)> = match &choice.way {
+    let ways: Vec<Way> = match &choice.way {
         None if choice.backbone.is_pretrained() => {
             model_files::unread(&choice.backbone, seeds).into_iter().map(|files| (None, None, Some(files))).collect()
         }
@@ -371,8 +374,9 @@ fn resolve(file: &SweepFile, choice: &Choice, dataset: &str) -> impl Iterator<It
             .collect(),
     };
     let (backbone, select_by, dataset) = (choice.backbone.clone(), file.select_by.value, dataset.to_owned());
-    let trial = move |(learning, iterations, files)| Trial {
+    let trial = move |(learning, iterations, files): Way| Trial {
         version: TRAINER_VERSION,
+        revision: learning.as_ref().map_or(0, |learning| learning.loss.revision()),
         dataset: dataset.clone(),
         backbone: backbone.clone(),
         learning,

@@ -147,6 +147,17 @@ fn trials_have_ids_of_their_own_that_do_not_depend_on_how_the_file_is_written() 
     assert_eq!(stored, plan);
 }
 
+/// A trial is named by the revision of its loss; of a loss that has none it is named as before there were any.
+#[test]
+fn the_revision_of_a_loss_is_part_of_the_names_of_its_trials() {
+    let plans = ["{kind: bpr}", "{kind: bce}"].map(|loss| plan_of(&GOOD.replace("{kind: bpr}", loss)).unwrap());
+    for (.., planned) in plans.iter().flat_map(Plan::trials) {
+        assert_eq!(planned.trial.revision, planned.trial.learning.as_ref().map_or(0, |learning| learning.loss.revision()));
+        let text = |revision: u32| serde_json::to_string(&Trial { revision, ..planned.trial.clone() }).unwrap();
+        assert!(!text(0).contains("revision") && text(1).contains(r#","revision":1,"#), "{}", text(1));
+    }
+}
+
 #[test]
 fn two_blocks_that_differ_in_the_optimizer_show_it() {
     let block = "  - backbones: [{kind: mf, dim: 8}]\n    losses: [{kind: bpr}]\n    samplers: [{kind: uniform, negatives: 5}]\n    optimizer: {kind: lazy-adam, learning_rate: 0.1}\ntraining:";

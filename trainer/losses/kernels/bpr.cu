@@ -1,10 +1,3 @@
-// log(1 + exp(x)), and its derivative
-__device__ __forceinline__ float softplus(float x, float* slope) {
-    float small = expf(-fabsf(x));
-    *slope = (x < 0.0f ? small : 1.0f) / (1.0f + small);
-    return fmaxf(x, 0.0f) + log1pf(small);
-}
-
 // sum_j softplus(s_j - s+)
 extern "C" __global__ void weigh_bpr(float* scores, unsigned width, float scale, float* losses) {
     float* row = row_of(scores, width);

@@ -14,3 +14,10 @@ __device__ void leave(float* row, double positive, double loss, float scale, flo
         losses[blockIdx.x] = (float)loss;
     }
 }
+
+// log(1 + exp(x)), and its derivative
+__device__ __forceinline__ float softplus(float x, float* slope) {
+    float small = expf(-fabsf(x));
+    *slope = (x < 0.0f ? small : 1.0f) / (1.0f + small);
+    return fmaxf(x, 0.0f) + log1pf(small);
+}

@@ -7,7 +7,10 @@
 //! Negative Sampling"; RecStudio takes their mean, which gives all of them together the weight of the positive.
 
 use super::primitives::{softplus, sum_over_negatives};
-use super::{Facts, LossKind, Scores};
+use super::{
+    Facts, FusedLoss, Kernel, LossKind, Scores,
+    fused::{bce as rows, with_derivative},
+};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -35,8 +38,35 @@ impl LossKind for Bce {
         bce(positives, negatives, given.weights)
     }
 
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        Some(Kernel { name: "weigh_bce", arguments: vec![] })
+    }
+
     fn weighs_negatives(&self) -> bool {
         true
+    }
+
+    /// 1: rows are made without a graph, and round otherwise.
+    fn revision(&self) -> u32 {
+        1
+    }
+}
+
+impl FusedLoss for Bce {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        with_derivative(positives, |positive| rows::bce(positive, negatives))
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    fn weighted_row(&self, positives: &mut [f32], negatives: &mut [f32], weights: &[f32]) -> f32 {
+        with_derivative(positives, |positive| rows::weighted_bce(positive, negatives, weights))
     }
 }
 

@@ -32,6 +32,11 @@ pub trait LossKind {
         Ok(())
     }
 
+    /// Raised when a trial with it would give other numbers than before, and one without it would not: what is stored of the others stays good.
+    fn revision(&self) -> u32 {
+        0
+    }
+
     /// One value per positive, `[B]`.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 //! makes vector code of them, compiled for several instruction sets and chosen at run time. Sums run over fixed lanes in a fixed order and
 //! no multiplication is fused with an addition, so the loops give the same bits with any instruction set and any length of register.
 
+pub(crate) mod bce;
 pub(crate) mod bpr;
 pub(crate) mod bsl;
 pub(crate) mod ccl;

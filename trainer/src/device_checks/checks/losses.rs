@@ -9,7 +9,8 @@ use gpu::Gpu;
 use losses::{FusedLoss, Loss};
 
 /// Each kernel, and each of its ways.
-const LOSSES: [(&str, &str); 10] = [
+const LOSSES: [(&str, &str); 11] = [
+    ("bce", r#"{"bce": {}}"#),
     ("bpr", r#"{"bpr": {}}"#),
     ("cce", r#"{"cce": {}}"#),
     ("softmax", r#"{"softmax": {"temperature": 0.2}}"#),
@@ -19,7 +20,7 @@ const LOSSES: [(&str, &str); 10] = [
     ("psl", r#"{"psl": {"temperature": 0.1}}"#),
     ("ccl", r#"{"ccl": {"margin": 0.1, "negative_weight": 3}}"#),
     ("mse", r#"{"mse": {}}"#),
-    ("bce, by its formula", r#"{"bce": {}}"#),
+    ("gbce, by its formula", r#"{"gbce": {"calibration": 0.75}}"#),
 ];
 
 pub(super) fn check(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {

@@ -30,7 +30,7 @@ const CASES: [TrainingCase; 10] = [
     case(r#""mf": {"dim": 8}"#, FAR, r#""popularity": {"negatives": 3, "exponent": 0.5}"#, (ADAM, 64)),
     case(r#""light-gcn": {"dim": 8, "layers": 2}"#, r#""softmax": {"temperature": 0.2}"#, r#""uniform": {"negatives": 9}"#, (ADAM, 64)),
     case(r#""light-gcn": {"dim": 20, "layers": 3}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 2}"#, (ADAM, 64)),
-    case(r#""mf": {"dim": 16}"#, r#""bce": {}"#, r#""uniform": {"negatives": 4}"#, (ADAM, 64)),
+    case(r#""mf": {"dim": 16}"#, r#""gbce": {"calibration": 0.75}"#, r#""uniform": {"negatives": 4}"#, (ADAM, 64)),
     case(r#""light-gcn": {"dim": 8, "layers": 2}"#, EARLY, r#""uniform": {"negatives": 20}"#, (ADAM, 64)),
     FEW,
     case(r#""mf": {"dim": 8}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 2}"#, (FALLING, 3)),
