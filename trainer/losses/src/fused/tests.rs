@@ -92,6 +92,31 @@ fn nan_comes_through() {
     }
 }
 
+/// A negative of weight 2 is one that is there twice, and one of weight 0 is not there.
+#[test]
+fn weights_say_how_often_a_negative_counts() {
+    let negatives: Vec<f32> = (0..150).map(|at| 3.0 * (at as f32 * 0.7).sin()).collect();
+    let weights: Vec<f32> = (0..150).map(|at| (at % 3) as f32).collect();
+    let repeated = || negatives.iter().zip(&weights).flat_map(|(&score, &weight)| std::iter::repeat_n(score, weight as usize));
+    let weighing: Vec<Loss> = examples_with_fused_form().into_iter().filter(|loss| loss.fused().unwrap().takes_weights()).collect();
+    assert!(weighing.iter().any(|loss| matches!(loss, Loss::Bce(_))) && weighing.iter().any(|loss| matches!(loss, Loss::Bpr(_))));
+    for loss in weighing {
+        let fused = loss.fused().unwrap();
+        let (mut own, mut weighed) = ([0.4], negatives.clone());
+        let found = fused.weighted_row(&mut own, &mut weighed, &weights);
+        let (mut expected_own, mut rows) = ([0.4], repeated().collect::<Vec<f32>>());
+        let expected = fused.row(&mut expected_own, &mut rows, 0.0);
+        assert!((found - expected).abs() < 1e-5 * expected.abs(), "{loss:?}: {found} {expected}");
+        assert!((own[0] - expected_own[0]).abs() < 1e-5 * expected_own[0].abs(), "{loss:?}: {own:?} {expected_own:?}");
+        let derivatives =
+            weighed.iter().zip(&weights).flat_map(|(&derivative, &weight)| std::iter::repeat_n(derivative / weight, weight as usize));
+        for (found, expected) in derivatives.zip(&rows) {
+            assert!((found - expected).abs() < 1e-6, "{loss:?}: {found} {expected}");
+        }
+        assert!(weighed.iter().step_by(3).all(|&derivative| derivative == 0.0), "{loss:?}");
+    }
+}
+
 /// The literals are the reference's stability test.
 #[test]
 fn scores_of_hundreds_neither_overflow_nor_vanish() {

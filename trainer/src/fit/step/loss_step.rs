@@ -337,7 +337,8 @@ mod tests {
     fn the_fused_form_weighs_as_the_formula_does() {
         let dataset = tastes();
         let of_draws = OF_DRAWS.into_iter().flat_map(|loss| SAMPLERS_OF_DRAWS.map(|sampler| (loss, sampler)));
-        for (loss, sampler) in SAMPLERS.map(|sampler| (r#"{"bpr": {}}"#, sampler)).into_iter().chain(of_draws) {
+        let weighing = [r#"{"bpr": {}}"#, r#"{"bce": {}}"#].into_iter().flat_map(|loss| SAMPLERS.map(|sampler| (loss, sampler)));
+        for (loss, sampler) in weighing.chain(of_draws) {
             let learning = learning(loss, sampler);
             let mut batches = Batches::new(&learning, &dataset, None, None).unwrap();
             batches.shuffle(1);
