@@ -36,7 +36,7 @@ VERDICTS = ["reproduced", "contradicted"]
 TRAINER = int(re.search(r"TRAINER_VERSION: u32 = (\d+)", (HERE.parent / "trainer/src/trial.rs").read_text())[1])
 # Losses that gave other numbers since then, and how often: a trial says which revision it is of.
 REVISIONS = {
-    path.parent.name if path.stem == "mod" else path.stem: int(given[1])
+    (path.parent.name if path.stem == "mod" else path.stem).replace("_", "-"): int(given[1])
     for path in (HERE.parent / "trainer/losses/src").rglob("*.rs")
     if path.stem != "kind" and (given := re.search(r"fn revision\(&self\) -> u32 \{\s*(\d+)", path.read_text()))
 }
@@ -134,7 +134,7 @@ class Paper:
     def is_of_now(result, row):
         """Whether a row's training would give the same bits today: `mf-32 / bpr / uniform-1` has the loss `bpr`."""
         kind = re.match("[a-z-]*[a-z]", (row["method"].split(" / ") + [""])[1] or "none")[0]
-        return result["trainer"] == TRAINER and result.get("revisions", {}).get(kind, 0) == REVISIONS.get(kind.replace("-", "_"), 0)
+        return result["trainer"] == TRAINER and result.get("revisions", {}).get(kind, 0) == REVISIONS.get(kind, 0)
 
     def claims(self):
         for file, result in self.run.items():
