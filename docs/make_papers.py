@@ -34,10 +34,11 @@ KEY = ["place", "dataset", "method", "metric", "cutoff"]
 VERDICTS = ["reproduced", "contradicted"]
 # Raised whenever the same trial would give other bits; a sweep's line says of which version it is.
 TRAINER = int(re.search(r"TRAINER_VERSION: u32 = (\d+)", (HERE.parent / "trainer/src/trial.rs").read_text())[1])
-# Losses that gave other numbers since then, and how often: a trial says which revision it is of.
+# Losses and models that gave other numbers since then, and how often: a trial says which revision it is of.
 REVISIONS = {
-    (path.parent.name if path.stem == "mod" else path.stem).replace("_", "-"): int(given[1])
-    for path in (HERE.parent / "trainer/losses/src").rglob("*.rs")
+    f"{crate}/{(path.parent.name if path.stem == 'mod' else path.stem).replace('_', '-')}": int(given[1])
+    for crate in ("losses", "models")
+    for path in (HERE.parent / "trainer" / crate / "src").rglob("*.rs")
     if path.stem != "kind" and (given := re.search(r"fn revision\(&self\) -> u32 \{\s*(\d+)", path.read_text()))
 }
 CLAIMS = ["holds", "reversed", "equivalent", "undecided", "missing"]
@@ -75,11 +76,19 @@ def found(storage, file):
             "failed": sum(trial["status"] in ("failed", "constant") for trial in trials),
             "version": re.search(r'^version = "(.*)"', (HERE.parent / "Cargo.toml").read_text(), re.M)[1],
             "trainer": planned[0]["version"],
-            "revisions": {kind: trial["revision"] for trial in planned if "revision" in trial for kind in trial["learning"]["loss"]},
+            "revisions": dict(revision for trial in planned for revision in revisions(trial)),
         }
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     return json.loads(kept.read_text()) if kept.exists() else None
+
+
+def revisions(trial):
+    """What a trial says of the revisions of its model and of its loss."""
+    if "backbone_revision" in trial:
+        yield f"models/{next(iter(trial['backbone']))}", trial["backbone_revision"]
+    if "revision" in trial:
+        yield f"losses/{next(iter(trial['learning']['loss']))}", trial["revision"]
 
 
 class Paper:
@@ -127,14 +136,15 @@ class Paper:
         return len({tuple(line[key] for key in ("dataset", "method", "metric", "cutoff", "value")) for line in judged})
 
     def earlier(self):
-        """How many numbers were judged by an earlier version of the trainer, or of their loss."""
+        """How many numbers were judged by an earlier version of the trainer, or of their model or loss."""
         return sum(row["verdict"] in VERDICTS and not self.is_of_now(self.run[file], row) for _, file, row in self.numbers() if row)
 
     @staticmethod
     def is_of_now(result, row):
-        """Whether a row's training would give the same bits today: `mf-32 / bpr / uniform-1` has the loss `bpr`."""
-        kind = re.match("[a-z-]*[a-z]", (row["method"].split(" / ") + [""])[1] or "none")[0]
-        return result["trainer"] == TRAINER and result.get("revisions", {}).get(kind, 0) == REVISIONS.get(kind, 0)
+        """Whether a row's training would give the same bits today: `mf-32 / bpr / uniform-1` has the model `mf` and the loss `bpr`."""
+        kinds = [re.match("[a-z0-9-]*?(?=-[0-9]|[^a-z0-9-]|$)", part)[0] for part in row["method"].split(" / ")[:2]]
+        of = [f"{crate}/{kind}" for crate, kind in zip(("models", "losses"), kinds)]
+        return result["trainer"] == TRAINER and all(result.get("revisions", {}).get(kind, 0) == REVISIONS.get(kind, 0) for kind in of)
 
     def claims(self):
         for file, result in self.run.items():

@@ -8,6 +8,7 @@ use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
+    time::{Duration, SystemTime},
 };
 use support::{Sandbox, changed};
 
@@ -82,6 +83,25 @@ fn long() -> String {
 
 fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap().success());
+}
+
+/// A claim counts for as long as it may go unrenewed by the default, three minutes, by the time at which its file was written.
+#[test]
+fn status_says_which_trial_a_process_trains() {
+    let sandbox = Sandbox::new(&long());
+    sandbox.prepare();
+    let mut process = start(&sandbox, "--share");
+    let mut log = BufReader::new(process.stderr.take().unwrap()).lines();
+    assert!(log.any(|line| line.unwrap().contains("evaluated")));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let status = || sandbox.ended(&mut sandbox.command(&["status", "s.yaml"])).out;
+    let owner = format!("(process {})", process.id());
+    assert!(status().contains("1 running") && status().contains(&owner), "{}", status());
+    let [claim] = &sandbox.stored("/claims/000001.json")[..] else { panic!("one trial is claimed") };
+    let file = std::fs::File::options().write(true).open(claim).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(181)).unwrap();
+    assert!(status().contains("0 running") && status().contains("not ended, and can go on"), "{}", status());
 }
 
 /// Has a process train until it has said so many lines of a kind; then it is stopped, and others finish the sweep. It goes on, and is killed

@@ -26,6 +26,7 @@ use std::{
     fmt, io,
     path::{Component, PathBuf},
     sync::Arc,
+    time::SystemTime,
 };
 use url::Url;
 
@@ -170,6 +171,14 @@ impl Location {
     /// [`Error::NotFound`], or [`Error::Store`] when the store cannot tell.
     pub fn tag(&self) -> Result<Option<String>> {
         Ok(self.meta()?.e_tag)
+    }
+
+    /// When the file was last written, by the store's clock.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], or [`Error::Store`] when the store cannot tell.
+    pub fn modified(&self) -> Result<SystemTime> {
+        Ok(self.meta()?.last_modified.into())
     }
 
     fn meta(&self) -> Result<ObjectMeta> {

@@ -377,6 +377,7 @@ fn resolve(file: &SweepFile, choice: &Choice, dataset: &str) -> impl Iterator<It
     let trial = move |(learning, iterations, files): Way| Trial {
         version: TRAINER_VERSION,
         revision: learning.as_ref().map_or(0, |learning| learning.loss.revision()),
+        backbone_revision: backbone.revision(),
         dataset: dataset.clone(),
         backbone: backbone.clone(),
         learning,

@@ -147,14 +147,22 @@ fn trials_have_ids_of_their_own_that_do_not_depend_on_how_the_file_is_written() 
     assert_eq!(stored, plan);
 }
 
-/// A trial is named by the revision of its loss; of a loss that has none it is named as before there were any.
+/// A trial is named by the revisions of its loss and of its model; with those that have none it is named as before there were any.
 #[test]
-fn the_revision_of_a_loss_is_part_of_the_names_of_its_trials() {
-    let plans = ["{kind: bpr}", "{kind: bce}"].map(|loss| plan_of(&GOOD.replace("{kind: bpr}", loss)).unwrap());
-    for (.., planned) in plans.iter().flat_map(Plan::trials) {
-        assert_eq!(planned.trial.revision, planned.trial.learning.as_ref().map_or(0, |learning| learning.loss.revision()));
-        let text = |revision: u32| serde_json::to_string(&Trial { revision, ..planned.trial.clone() }).unwrap();
-        assert!(!text(0).contains("revision") && text(1).contains(r#","revision":1,"#), "{}", text(1));
+fn revisions_are_part_of_the_names_of_trials() {
+    let texts = [("{kind: bpr}", "{kind: bpr}"), ("{kind: bpr}", "{kind: bce}"), ("{kind: mf, dim: 8}", "{kind: sgl, dim: 8, layers: 1}")];
+    for (.., planned) in texts.map(|(old, new)| plan_of(&GOOD.replace(old, new)).unwrap()).iter().flat_map(Plan::trials) {
+        let trial = &planned.trial;
+        assert_eq!(trial.revision, trial.learning.as_ref().map_or(0, |learning| learning.loss.revision()));
+        assert_eq!(trial.backbone_revision, trial.backbone.revision());
+        let text =
+            |revision: u32, backbone_revision: u32| serde_json::to_string(&Trial { revision, backbone_revision, ..trial.clone() }).unwrap();
+        assert!(!text(0, 0).contains("revision"), "{}", text(0, 0));
+        assert!(
+            text(1, 0).contains(r#","revision":1,"dataset""#) && text(0, 2).contains(r#","backbone_revision":2,"dataset""#),
+            "{}",
+            text(1, 2)
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     plan::PlannedRef,
-    runner::{LeftOut, Session},
+    runner::{LeftOut, Session, holder},
 };
 use anyhow::Result;
 use cluster::{client::PodView, exit};
@@ -13,9 +13,9 @@ use trainer::{Ended, Fit, Outcome, Progress, progress};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrialState {
-    /// The trial has not begun, or was stopped and will go on.
+    /// The trial has not begun, or has not ended and will go on.
     Waiting,
-    /// A pod works on the trial.
+    /// A pod or a process works on the trial.
     Running,
     /// The trial has a model.
     Done,
@@ -105,7 +105,7 @@ pub(super) fn status(session: &Session, index: usize, (method, _, planned): Plan
         Ok(Some(Outcome::Failed(error))) => (status.state, status.why) = (TrialState::Failed, Some(error)),
         Ok(None) => match progress(&folder, &planned.id) {
             Err(error) if error.is_damage() => status.begin_anew(&error),
-            progress => status.go_on(progress?, known.pod),
+            progress => status.go_on(progress?, known.pod, holder(&folder)?),
         },
         Err(error) if error.is_damage() => status.begin_anew(&error),
         Err(error) => return Err(error.into()),
@@ -125,11 +125,12 @@ impl TrialStatus {
     }
 
     /// Notes how far a trial is that has not ended.
-    fn go_on(&mut self, progress: Option<Progress>, pod: Option<&PodView>) {
+    fn go_on(&mut self, progress: Option<Progress>, pod: Option<&PodView>, holder: Option<String>) {
         (self.epoch, self.value) = (progress.map(|progress| progress.epoch), progress.and_then(|progress| progress.validation));
-        (self.state, self.why) = match pod {
-            Some(pod) => by_pod(pod),
-            None => (TrialState::Waiting, progress.map(|_| "stopped, and can go on".to_owned())),
+        (self.state, self.why) = match (pod, holder) {
+            (Some(pod), _) => by_pod(pod),
+            (None, Some(owner)) => (TrialState::Running, Some(format!("by {owner}"))),
+            (None, None) => (TrialState::Waiting, progress.map(|_| "not ended, and can go on".to_owned())),
         };
     }
 }

@@ -19,6 +19,11 @@ pub trait BackboneKind {
         Ok(())
     }
 
+    /// Raised when a trial with it would give other numbers than before, and one without it would not: what is stored of the others stays good.
+    fn revision(&self) -> u32 {
+        0
+    }
+
     /// What is stored of it, and ranked.
     fn stored(&self) -> Stored;
 

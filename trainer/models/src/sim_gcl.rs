@@ -95,6 +95,11 @@ impl BackboneKind for SimGcl {
         check_tables(self.dim, &self.init)
     }
 
+    /// 1: rows of views meet in tiles, and round otherwise.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
     }

@@ -39,13 +39,13 @@ pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value,
         Err(error) if error.to_string().starts_with("unknown variant") => expected(&error.to_string()),
         _ => Vec::new(),
     };
-    let is_not_written = |name: &str, word: &str| {
-        let read = [word.into(), json!({word: {}})].into_iter().filter_map(|value| read(&with(name, value)).ok());
-        read.map(|read| serde_json::to_value(read).unwrap()).any(|whole| whole[kind][name].is_null())
-    };
+    let is_left_out =
+        |name: &str, value: Value| read(&with(name, value)).is_ok_and(|read| serde_json::to_value(read).unwrap()[kind][name].is_null());
+    let is_not_written = |name: &str, word: &str| [word.into(), json!({word: {}})].into_iter().any(|value| is_left_out(name, value));
     let left_out = |name: &str| match &whole[kind][name] {
         _ if least.contains_key(name) => LeftOut::Required,
         Value::Null if possible(&with(name, false.into())) => LeftOut::Value("false".to_owned()), // not written where it is false
+        Value::Null if is_left_out(name, 0.into()) => LeftOut::Value("0".to_owned()),
         Value::Null => words(name).into_iter().find(|word| is_not_written(name, word)).map_or(LeftOut::None, LeftOut::Value),
         value => LeftOut::Value(plain(value)),
     };

@@ -1,12 +1,13 @@
-//! Which claims are renewed, for whoever must not work beside their owners.
+//! Which claims are renewed, for whoever must not work beside their owners, and for people who want to know what is trained.
 
 use super::{
+    RENEWALS,
     claim::{Content, claims_of},
     watch::every,
 };
 use anyhow::Result;
 use dataset::Location;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The longest look at claims, whatever their owners promise.
 const LONGEST_LOOK: Duration = Duration::from_secs(600);
@@ -35,4 +36,17 @@ pub(crate) fn alive(trials: &[Location]) -> Result<Vec<String>> {
         }
     }
     Ok(alive)
+}
+
+/// Who trains the trial of a folder, for people: the owner of a claim that was last renewed no longer ago than one that is taken over. The clocks of the store
+/// and of this machine are compared, so that nothing may depend on it.
+pub(crate) fn holder(folder: &Location) -> Result<Option<String>> {
+    let Some((_, at)) = claims_of(folder)?.pop() else { return Ok(None) };
+    let Some(content) = Content::read(&at)?.filter(|content| !content.released) else { return Ok(None) };
+    let renewed = match at.modified() {
+        Err(dataset::Error::NotFound { .. }) => return Ok(None), // the trial has ended meanwhile
+        renewed => renewed?,
+    };
+    let age = SystemTime::now().duration_since(renewed).unwrap_or_default();
+    Ok((age < RENEWALS * every(&content)).then_some(content.owner))
 }

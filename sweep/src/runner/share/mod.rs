@@ -17,7 +17,7 @@ use std::time::Duration;
 use trainer::{Error, Fence};
 use watch::Watch;
 
-pub(crate) use alive::alive;
+pub(crate) use alive::{alive, holder};
 
 /// A claim is renewed so many times in the time after which it is taken over.
 const RENEWALS: u32 = 6;

@@ -29,7 +29,7 @@ mod with_state_tests;
 
 pub use pairwise::softplus_sum;
 pub(crate) use smooth_rank::SmoothRank;
-pub use softmax::{exponentials, scale};
+pub use softmax::{exponentials, exponentials_below, scale};
 pub use uniformity::Uniformity;
 
 /// A loss whose rows are made on plain slices, values and derivatives in one pass.

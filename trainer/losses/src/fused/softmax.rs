@@ -16,9 +16,14 @@ pub(crate) fn softmax(temperature: f32, include_positive: bool, positive: f32, n
 }
 
 /// Replaces scores `s` by `exp((s - max) * inverse_temperature)`; the maximum and the sum.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
 pub fn exponentials(scores: &mut [f32], inverse_temperature: f32) -> (f32, f64) {
-    let max = lanes::max(scores);
+    exponentials_below(f32::NEG_INFINITY, scores, inverse_temperature)
+}
+
+/// Replaces scores `s` by `exp((s - max) * inverse_temperature)`; the maximum, of the scores and of one that came before them, and the sum.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
+pub fn exponentials_below(earlier: f32, scores: &mut [f32], inverse_temperature: f32) -> (f32, f64) {
+    let max = lanes::max(scores).max(earlier);
     (max, lanes::replace_and_sum(scores, &Exponential { max, inverse_temperature }))
 }
 

@@ -3,27 +3,37 @@
 //! ```text
 //! weight / B * sum_k (log sum_j exp(cos(v_k, w_j) / τ) - cos(v_k, w_own(k)) / τ)
 //! ```
-//! B rows v meet M rows w in one product of matrices. The cosines, `[B, M]`, become their derivatives in place, from which two more products
-//! make those of the rows. Blocks of rows are parallel tasks of fixed sizes: the bits do not depend on the number of threads.
+//! B rows v meet M rows w in tiles that fit into the second-level cache: a product makes the cosines, which become exponentials relative to the largest
+//! that each row has met so far, and a second product adds up w by them. What was added before a larger cosine is scaled when it comes, as in
+//! FlashAttention (Dao et al. 2022). The exponentials stay for a third product, which adds up v. Tiles have fixed sizes and are added in a fixed order:
+//! the bits do not depend on the number of threads.
 
 use embeddings::product::{View, multiply};
-use losses::fused::{exponentials, scale};
+use losses::fused::{exponentials_below, scale};
 use rayon::prelude::*;
+use vectors::Matrix;
 
-/// Rows of one parallel task.
-const BLOCK: usize = 32;
+/// Rows of v in a tile.
+const ROWS: usize = 96;
+/// Rows of w in a tile.
+const COLUMNS: usize = 256;
 /// Rows shorter than this have a cosine of less than one.
 const SHORTEST: f32 = 1e-12;
+
+/// Some rows of a view.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) view: &'a Matrix,
+    pub(super) ids: &'a [u32],
+}
 
 /// What is held against what.
 #[derive(Clone, Copy)]
 pub(super) struct Comparison<'a> {
-    /// Length of a row.
-    pub(super) dim: usize,
     /// v, `[B, dim]`
-    pub(super) one: &'a [f32],
+    pub(super) one: Rows<'a>,
     /// w, `[M, dim]`
-    pub(super) other: &'a [f32],
+    pub(super) other: Rows<'a>,
     /// The row of w that belongs to each row of v, `[B]`.
     pub(super) own: &'a [u32],
     pub(super) temperature: f64,
@@ -39,40 +49,126 @@ pub(super) struct InfoNce {
     pub(super) other: Vec<f32>,
 }
 
+/// Bytes that hold against each other so many rows of two views: a number of each tile's rows, the rows, and their gradients.
+pub(super) fn memory([rows, others]: [u64; 2], dim: u64) -> u64 {
+    let of_tiles = rows.saturating_mul(others.div_ceil(COLUMNS as u64)).saturating_mul(4);
+    of_tiles.saturating_add(2 * (rows + others) * (dim + 1) * 4)
+}
+
 /// The loss of at least one row, by a buffer of `[B, M]`.
-pub(super) fn info_nce(comparison: Comparison, cosines: &mut [f32]) -> InfoNce {
-    let Comparison { dim, own, temperature, weight, .. } = comparison;
-    let (one, other) = (Units::new(comparison.one, dim), Units::new(comparison.other, dim));
-    let (rows, others, inverse_temperature) = (own.len(), other.lengths.len(), 1.0 / temperature);
-    let share = weight * inverse_temperature / rows as f64;
-    let mut of_one = vec![0.0f32; rows * dim];
-    let blocks = cosines.par_chunks_mut(BLOCK * others).zip(of_one.par_chunks_mut(BLOCK * dim)).zip(own.par_chunks(BLOCK)).enumerate();
+pub(super) fn info_nce(comparison: Comparison, exponentials: &mut [f32]) -> InfoNce {
+    let Comparison { own, temperature, weight, .. } = comparison;
+    let (one, other) = (Units::new(comparison.one), Units::new(comparison.other));
+    let (dim, rows, others) = (one.dim, own.len(), other.lengths.len());
+    let (tiles, share) = (others.div_ceil(COLUMNS), weight / temperature / rows as f64);
+    let (mut of_one, mut factors) = (vec![0.0f32; rows * dim], vec![0.0f32; rows * tiles]);
+    let parts = exponentials.par_chunks_mut(ROWS * others).zip(factors.par_chunks_mut(ROWS * tiles));
+    let blocks = parts.zip(of_one.par_chunks_mut(ROWS * dim)).zip(own.par_chunks(ROWS)).enumerate();
     let losses: Vec<f64> = blocks
-        .map(|(block, ((cosines, of_one), own))| {
-            let units = View { values: &one.values[block * BLOCK * dim..], row: dim, column: 1 };
-            multiply([own.len(), dim, others], cosines, false, units, View { values: &other.values, row: 1, column: dim });
-            let loss = cosines.chunks_exact_mut(others).zip(own).map(|(cosines, &own)| {
-                let positive = cosines[own as usize];
-                let (largest, sum) = exponentials(cosines, inverse_temperature as f32);
-                scale(cosines, (share / sum) as f32);
-                cosines[own as usize] -= share as f32;
-                f64::from(largest - positive) * inverse_temperature + sum.ln()
-            });
-            let loss = loss.sum();
-            let (derivatives, others_view) =
-                (View { values: cosines, row: others, column: 1 }, View { values: &other.values, row: dim, column: 1 });
-            multiply([own.len(), others, dim], of_one, false, derivatives, others_view);
-            loss
+        .map(|(block, (((exponentials, factors), of_one), own))| {
+            let mut softmax = Softmax { inverse_temperature: 1.0 / temperature, exponentials, factors, sums: of_one, dim };
+            let first = block * ROWS * dim;
+            let tops = softmax.tiles(&one.values[first..first + own.len() * dim], &other, own);
+            softmax.finish(&tops, share, &other, own)
         })
         .collect();
     let mut of_other = vec![0.0f32; others * dim];
-    of_other.par_chunks_mut(BLOCK * dim).enumerate().for_each(|(block, of_other)| {
-        let derivatives = View { values: &cosines[block * BLOCK..], row: 1, column: others };
-        multiply([of_other.len() / dim, rows, dim], of_other, false, derivatives, View { values: &one.values, row: dim, column: 1 });
-    });
+    of_other.par_chunks_mut(COLUMNS * dim).enumerate().for_each_init(
+        || vec![0.0f32; ROWS * dim],
+        |room, (tile, of_other)| {
+            let width = of_other.len() / dim;
+            for (block, units) in one.values.chunks(ROWS * dim).enumerate() {
+                let (count, scaled) = (units.len() / dim, &mut room[..units.len()]);
+                let factors = &factors[block * ROWS * tiles + tile * count..][..count];
+                for ((scaled, unit), &factor) in scaled.chunks_exact_mut(dim).zip(units.chunks_exact(dim)).zip(factors) {
+                    scaled.iter_mut().zip(unit).for_each(|(scaled, value)| *scaled = value * factor);
+                }
+                let exponentials = &exponentials[block * ROWS * others + tile * COLUMNS * count..][..count * width];
+                let (exponentials, scaled) =
+                    (View { values: exponentials, row: 1, column: width }, View { values: scaled, row: dim, column: 1 });
+                multiply([width, count, dim], of_other, true, exponentials, scaled);
+            }
+        },
+    );
+    for (&own, unit) in own.iter().zip(one.values.chunks_exact(dim)) {
+        subtract(&mut of_other[own as usize * dim..][..dim], unit, share as f32);
+    }
     one.backward(&mut of_one);
     other.backward(&mut of_other);
     InfoNce { loss: losses.iter().sum::<f64>() * weight / rows as f64, one: of_one, other: of_other }
+}
+
+/// `target -= share * unit`
+fn subtract(target: &mut [f32], unit: &[f32], share: f32) {
+    target.iter_mut().zip(unit).for_each(|(target, value)| *target -= share * value);
+}
+
+/// The softmax of some rows v over all w.
+struct Softmax<'a> {
+    inverse_temperature: f64,
+    /// Cosines of a tile, then their exponentials: `[count, width]` tile after tile.
+    exponentials: &'a mut [f32],
+    /// Of each tile the largest cosines so far, then what its exponentials are multiplied by: `[tiles, count]`.
+    factors: &'a mut [f32],
+    /// Sums of w by exponentials, then derivatives by v: `[count, dim]`.
+    sums: &'a mut [f32],
+    dim: usize,
+}
+
+/// What a row v has met.
+#[derive(Clone, Copy)]
+struct Top {
+    /// The largest cosine.
+    most: f32,
+    /// The exponentials relative to it.
+    sum: f64,
+    /// The cosine with the row of w that belongs to v.
+    own: f32,
+}
+
+impl Softmax<'_> {
+    /// Meets all w, tile by tile.
+    fn tiles(&mut self, units: &[f32], other: &Units, own: &[u32]) -> Vec<Top> {
+        let (dim, count) = (self.dim, own.len());
+        let mut tops = vec![Top { most: f32::NEG_INFINITY, sum: 0.0, own: 0.0 }; count];
+        let tiles = self.exponentials.chunks_mut(COLUMNS * count).zip(self.factors.chunks_exact_mut(count)).enumerate();
+        for (tile, (exponentials, factors)) in tiles {
+            let (width, others) = (exponentials.len() / count, &other.values[tile * COLUMNS * dim..]);
+            let left = View { values: units, row: dim, column: 1 };
+            multiply([count, dim, width], exponentials, false, left, View { values: others, row: 1, column: dim });
+            let rows = exponentials.chunks_exact_mut(width).zip(self.sums.chunks_exact_mut(dim)).zip(factors).zip(own);
+            for ((((exponentials, sums), most), &own), top) in rows.zip(&mut tops) {
+                if own as usize / COLUMNS == tile {
+                    top.own = exponentials[own as usize % COLUMNS];
+                }
+                let (largest, sum) = exponentials_below(top.most, exponentials, self.inverse_temperature as f32);
+                if largest > top.most {
+                    let shrink = (f64::from(top.most - largest) * self.inverse_temperature).exp();
+                    scale(sums, shrink as f32);
+                    (top.most, top.sum) = (largest, top.sum * shrink);
+                }
+                (*most, top.sum) = (largest, top.sum + sum);
+            }
+            let left = View { values: exponentials, row: width, column: 1 };
+            multiply([count, width, dim], self.sums, true, left, View { values: others, row: dim, column: 1 });
+        }
+        tops
+    }
+
+    /// The losses, once all w were met.
+    fn finish(&mut self, tops: &[Top], share: f64, other: &Units, own: &[u32]) -> f64 {
+        let dim = self.dim;
+        for ((sums, top), &own) in self.sums.chunks_exact_mut(dim).zip(tops).zip(own) {
+            scale(sums, (share / top.sum) as f32);
+            subtract(sums, &other.values[own as usize * dim..][..dim], share as f32);
+        }
+        for most in self.factors.chunks_exact_mut(tops.len()) {
+            for (most, top) in most.iter_mut().zip(tops) {
+                *most = (share / top.sum * (f64::from(*most - top.most) * self.inverse_temperature).exp()) as f32;
+            }
+        }
+        tops.iter().map(|top| f64::from(top.most - top.own) * self.inverse_temperature + top.sum.ln()).sum()
+    }
 }
 
 /// Rows at length one.
@@ -84,22 +180,23 @@ struct Units {
 }
 
 impl Units {
-    fn new(rows: &[f32], dim: usize) -> Self {
-        let mut values = rows.to_vec();
-        let lengths = values.par_chunks_exact_mut(dim).map(|row| {
+    fn new(Rows { view, ids }: Rows) -> Self {
+        let mut values = vec![0.0; ids.len() * view.dim];
+        let lengths = values.par_chunks_exact_mut(view.dim).zip(ids).with_min_len(64).map(|(unit, &id)| {
+            let row = view.row(id as usize);
             let length = (row.iter().map(|value| value * value).sum::<f32>() + SHORTEST * SHORTEST).sqrt();
-            row.iter_mut().for_each(|value| *value /= length);
+            unit.iter_mut().zip(row).for_each(|(unit, value)| *unit = value / length);
             length
         });
         let lengths = lengths.collect();
-        Self { dim, values, lengths }
+        Self { dim: view.dim, values, lengths }
     }
 
     /// From derivatives by the units to those by the rows, in place: what points along a unit goes, and the rest is as much longer as the row was
     /// shorter.
     fn backward(&self, gradients: &mut [f32]) {
         let rows = gradients.par_chunks_exact_mut(self.dim).zip(self.values.par_chunks_exact(self.dim)).zip(&self.lengths);
-        rows.for_each(|((gradient, unit), length)| {
+        rows.with_min_len(64).for_each(|((gradient, unit), length)| {
             let along: f32 = gradient.iter().zip(unit).map(|(gradient, unit)| gradient * unit).sum();
             gradient.iter_mut().zip(unit).for_each(|(gradient, unit)| *gradient = (*gradient - along * unit) / length);
         });
@@ -115,32 +212,43 @@ mod tests {
     const DIM: usize = 5;
 
     fn found(one: &[f32], other: &[f32], own: &[u32]) -> InfoNce {
-        let comparison = Comparison { dim: DIM, one, other, own, temperature: 0.3, weight: 0.7 };
-        info_nce(comparison, &mut vec![f32::NAN; own.len() * other.len() / DIM])
+        at_temperature(0.3, one, other, own)
+    }
+
+    fn at_temperature(temperature: f64, one: &[f32], other: &[f32], own: &[u32]) -> InfoNce {
+        let view = |rows: &[f32]| Matrix { rows: rows.len() / DIM, dim: DIM, values: rows.to_vec() };
+        let (one, other) = (view(one), view(other));
+        let ids = |view: &Matrix| (0..view.rows as u32).collect::<Vec<u32>>();
+        let (one, other) = (Rows { view: &one, ids: &ids(&one) }, Rows { view: &other, ids: &ids(&other) });
+        let comparison = Comparison { one, other, own, temperature, weight: 0.7 };
+        info_nce(comparison, &mut vec![f32::NAN; own.len() * other.ids.len()])
     }
 
     proptest! {
-        /// Candle's derivatives of the formula, in f64.
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        /// Candle's derivatives of the formula, in f64; several tiles either way.
         #[test]
         fn the_loss_and_its_derivatives_are_those_of_the_formula(
-            one in prop::collection::vec(-2.0f32..2.0, 70 * DIM), other in prop::collection::vec(-2.0f32..2.0, 40 * DIM), shift in 0u32..40
+            one in prop::collection::vec(-2.0f32..2.0, (ROWS + 34) * DIM), other in prop::collection::vec(-2.0f32..2.0, (2 * COLUMNS + 7) * DIM),
+            shift in 0u32..500, temperature in prop::sample::select(vec![0.3, 0.02])
         ) {
-            let own: Vec<u32> = (0..70).map(|row| (row + shift) % 40).collect();
+            let own: Vec<u32> = (0..(ROWS + 34) as u32).map(|row| (7 * row + shift) % (2 * COLUMNS + 7) as u32).collect();
             let variable = |rows: &[f32]| {
                 let values: Vec<f64> = rows.iter().copied().map(f64::from).collect();
                 Var::from_tensor(&Tensor::from_vec(values, (rows.len() / DIM, DIM), &Device::Cpu).unwrap()).unwrap()
             };
             let variables = [variable(&one), variable(&other)];
-            let loss = (formula::info_nce(variables.each_ref().map(|variable| variable.as_tensor()), &own, 0.3).unwrap() * 0.7).unwrap();
+            let loss = formula::info_nce(variables.each_ref().map(|variable| variable.as_tensor()), &own, temperature).unwrap();
+            let loss = (loss * 0.7).unwrap();
             let gradients = loss.backward().unwrap();
-            let InfoNce { loss: value, one: of_one, other: of_other } = found(&one, &other, &own);
-            let expected: f64 = loss.to_scalar().unwrap();
-            prop_assert!((value - expected).abs() < 1e-5 * expected.abs().max(1.0), "{value} {expected}");
+            let InfoNce { loss: value, one: of_one, other: of_other } = at_temperature(temperature, &one, &other, &own);
+            let (expected, error): (f64, f64) = (loss.to_scalar().unwrap(), 3e-6 / temperature);
+            prop_assert!((value - expected).abs() < error * expected.abs().max(1.0), "{value} {expected}");
             for (variable, found) in variables.iter().zip([of_one, of_other]) {
                 let expected: Vec<f64> = gradients.get(variable).unwrap().flatten_all().unwrap().to_vec1().unwrap();
                 let largest = expected.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
                 for (found, expected) in found.into_iter().zip(expected) {
-                    prop_assert!((f64::from(found) - expected).abs() < 1e-5 * largest.max(0.1), "{found} {expected}");
+                    prop_assert!((f64::from(found) - expected).abs() < error * largest.max(0.1), "{found} {expected}");
                 }
             }
         }
@@ -155,8 +263,8 @@ mod tests {
 
     #[test]
     fn any_number_of_threads_gives_the_same_bits() {
-        let rows = |salt: f32| (0..200 * DIM).map(|number| (salt + 0.37 * number as f32).sin()).collect::<Vec<f32>>();
-        let (one, other, own) = (rows(0.0), rows(1.0), (0..200).collect::<Vec<u32>>());
+        let rows = |salt: f32| (0..600 * DIM).map(|number| (salt + 0.37 * number as f32).sin()).collect::<Vec<f32>>();
+        let (one, other, own) = (rows(0.0), rows(1.0), (0..600).collect::<Vec<u32>>());
         let bits = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let InfoNce { loss, one, other } = pool.install(|| found(&one, &other, &own));

@@ -19,7 +19,7 @@ pub(super) use perturb::Perturb;
 use super::{Sizes, encoder::TrainStep};
 use crate::graph::Adjacency;
 use embeddings::{RowGradients, Tables};
-use info_nce::{Comparison, InfoNce, info_nce};
+use info_nce::{Comparison, InfoNce, Rows, info_nce};
 use serde::{Deserialize, Serialize};
 use vectors::Matrix;
 
@@ -105,9 +105,8 @@ impl Comparer {
             self.cosines = Vec::new(); // before the larger one is there
             self.cosines = vec![0.0; most_cosines];
         }
-        let gather = |view: &Matrix, ids: &[u32]| ids.iter().flat_map(|&id| view.row(id as usize)).copied().collect::<Vec<f32>>();
-        let (dim, one, other) = (one.dim, gather(one, &ids), gather(other, &others));
-        let comparison = Comparison { dim, one: &one, other: &other, own: &own, temperature, weight };
+        let (one, other) = (Rows { view: one, ids: &ids }, Rows { view: other, ids: &others });
+        let comparison = Comparison { one, other, own: &own, temperature, weight };
         let InfoNce { loss, one, other } = info_nce(comparison, &mut self.cosines[..ids.len() * others.len()]);
         (loss, [SomeRows { ids, values: one }, SomeRows { ids: others, values: other }])
     }
@@ -133,10 +132,10 @@ impl Contrast {
     pub(super) fn memory(self, Sizes { users, items, batch, positives, .. }: Sizes, dim: u64) -> u64 {
         let of = |rows: u64, all: u64| {
             let others = if self.against == ContrastAgainst::All { all } else { rows };
-            (rows.saturating_mul(others).saturating_mul(4), 3 * (rows + others) * dim * 4)
+            (rows.saturating_mul(others).saturating_mul(4), info_nce::memory([rows, others], dim))
         };
         let (of_users, of_items) = (of(batch, users), of(positives, items));
-        of_users.0.max(of_items.0).saturating_add(of_users.1 + of_items.1)
+        of_users.0.max(of_items.0).saturating_add(of_users.1).saturating_add(of_items.1)
     }
 
     /// Bytes of the same in candle's operations, of which each leaves a matrix of the cosines' size.
