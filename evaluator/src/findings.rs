@@ -87,7 +87,7 @@ struct Dataset<'a> {
 
 impl<'a> Dataset<'a> {
     fn new(trials: &[&'a TrialValues]) -> Result<Self> {
-        let methods = grouped(trials.iter().copied(), |trial| &trial.method);
+        let mut methods = grouped(trials.iter().copied(), |trial| &trial.method);
         let mut splits: Vec<Option<u64>> =
             grouped(trials.iter().copied(), |trial| trial.split_seed).iter().map(|group| group[0].split_seed).collect();
         splits.retain(|split| methods.iter().all(|trials| trials.iter().any(|trial| trial.split_seed == *split)));
@@ -96,8 +96,9 @@ impl<'a> Dataset<'a> {
             let reason = "no split has a result of every method; train the trials that are missing".to_owned();
             return Err(Error::Comparison { dataset: name.to_owned(), reason });
         }
-        let kept: Vec<&TrialValues> = trials.iter().copied().filter(|trial| splits.contains(&trial.split_seed)).collect();
-        Ok(Self { name, users: all_users(&kept), splits, methods })
+        methods.iter_mut().for_each(|trials| trials.retain(|trial| splits.contains(&trial.split_seed)));
+        let users = all_users(&methods.concat());
+        Ok(Self { name, users, splits, methods })
     }
 
     fn methods(&self, place: usize, metric: MetricAt) -> Result<MethodsAt<'a>> {

@@ -157,6 +157,32 @@ fn a_split_that_a_method_lacks_is_left_out_for_all() {
     assert_eq!(message.to_string(), "tiny: no split has a result of every method; train the trials that are missing");
 }
 
+/// Of the splits one is left: what a method reached on the other, of other users, is no part of it.
+#[test]
+fn one_split_that_is_left_stands_alone() {
+    let a = trial("a", Some(1), Some(1), &[0, 1, 2], &[0.3, 0.4, 0.5]);
+    let b = [trial("b", Some(1), Some(1), &[0, 1, 2], &[0.3, 0.4, 0.35]), trial("b", Some(1), Some(2), &[0, 1], &[0.1, 0.2])];
+    let findings = found(&[vec![a], b.to_vec()].concat(), &evaluation(&[Test::PairedT], |_| ()));
+    let row = &findings.comparisons[0];
+    assert_eq!((row.replicates_a, row.replicates_b, row.users), (1, 1, 3));
+    assert!((row.mean_b - 0.35).abs() < 1e-15, "{}", row.mean_b);
+    assert_eq!((findings.methods[1].trials, findings.methods[1].splits), (1, 1));
+}
+
+/// Over seeds nothing is known of two methods with one, whatever adjusts the intervals.
+#[test]
+fn one_seed_has_no_bootstrap_interval_over_seeds() {
+    for correction in Correction::ALL {
+        let evaluation = evaluation(&[Test::Bootstrap], |significance| {
+            (significance.over, significance.correction, significance.margin) = (Over::Seeds, correction, Some(Margin::Absolute(0.01)));
+        });
+        let findings = found(&sweep(&[("a", &[0.0]), ("b", &[0.0]), ("c", &[0.0, 0.01, 0.03])]), &evaluation);
+        for row in findings.comparisons {
+            assert_eq!((row.ci_low, row.p_value, row.verdict), (None, 1.0, Verdict::Undecided), "{correction:?}");
+        }
+    }
+}
+
 /// BSL with equal temperatures is the softmax loss, seed by seed: no user tells the two apart, and what either's seeds show beside users is no part of
 /// their difference. The other pairs are judged as if one of the two were not there.
 #[test]

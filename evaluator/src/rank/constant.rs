@@ -7,11 +7,15 @@ use dataset::Interactions;
 /// Users that are looked at together: of most models the first tells that items differ.
 const BLOCK: usize = 64;
 
-/// Whether every item of the catalogue has the same score, for each of these users.
+/// Whether every item of the catalogue has the same score, for each of these users. Top-N lists tell the items that they name from the others, whatever
+/// scores they give them.
 ///
 /// # Errors
 /// Those of [`top_k()`].
 pub fn is_constant(scorer: &Scorer, history: &Interactions, users: &[u32], memory: usize) -> Result<bool> {
+    if let Some(lists) = scorer.lists() {
+        return Ok(users.iter().all(|&user| [0, scorer.items()].contains(&lists.row(user as usize).len())));
+    }
     for users in users.chunks(BLOCK) {
         let lists = top_k(scorer, history, &[], users, scorer.items(), memory)?;
         if lists.iter().any(|list| list.first().map(|item| item.1) != list.last().map(|item| item.1)) {
@@ -24,7 +28,7 @@ pub fn is_constant(scorer: &Scorer, history: &Interactions, users: &[u32], memor
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Factors, ItemWeights, Matrix, Similarity};
+    use crate::{Factors, ItemWeights, Lists, Matrix, Similarity};
 
     fn of(users: &[f32], items: &[f32]) -> bool {
         let matrix = |values: &[f32]| Matrix { rows: values.len(), dim: 1, values: values.to_vec() };
@@ -39,6 +43,17 @@ mod tests {
         assert!(!of(&[0.0, 1.0], &[1.0, 2.0, 3.0]) && !of(&[1.0; 100], &[1.0, 1.0, 1.5]));
         let last: Vec<f32> = (0..100).map(|user| f32::from(u8::from(user == 99))).collect();
         assert!(!of(&last, &[1.0, 2.0]));
+    }
+
+    #[test]
+    fn lists_tell_what_they_name_from_what_they_do_not() {
+        let of = |rows: Vec<Vec<(u32, f64)>>| {
+            let users: Vec<u32> = (0..rows.len() as u32).collect();
+            let lists = Scorer::Lists(Lists::from_rows(3, rows).unwrap());
+            is_constant(&lists, &Interactions::empty(users.len()), &users, 1 << 20).unwrap()
+        };
+        assert!(!of(vec![vec![(0, 1.0), (2, 1.0)], vec![]]));
+        assert!(of(vec![vec![], vec![(0, 1.0), (1, 1.0), (2, 1.0)]]));
     }
 
     #[test]

@@ -62,10 +62,12 @@ impl TestKind for Bootstrap {
             return Found { tested: Vec::new(), p_adjusted: Vec::new(), correction: compared.settings.correction, mean: None };
         };
         let bootstrap = BootstrapDistribution::of(compared.methods, resampled, over, resamples, seed);
+        // Over seeds nothing can be resampled of a method with one.
+        let is_unknown = |a: usize, b: usize| over == Over::Seeds && (is_single(compared, a) || is_single(compared, b));
         let of_pair = |pair: usize| {
             let (a, b) = compared.pairs.all[pair];
-            if over == Over::Seeds && (is_single(compared, a) || is_single(compared, b)) {
-                return (1.0, f64::INFINITY, f64::INFINITY); // nothing can be resampled of a method with one seed
+            if is_unknown(a, b) {
+                return (1.0, f64::INFINITY, f64::INFINITY);
             }
             let sizes = bootstrap.sizes(a, b);
             let error = (sizes.iter().map(|size| size * size).sum::<f64>() / sizes.len() as f64).sqrt();
@@ -79,7 +81,10 @@ impl TestKind for Bootstrap {
                 *out = ratio(bootstrap.size(resample, a, b), *half);
             }
         };
-        let half_width = |pair: usize, alpha: f64| bootstrap.half_width(compared.pairs.all[pair].0, compared.pairs.all[pair].1, alpha);
+        let half_width = |pair: usize, alpha: f64| {
+            let (a, b) = compared.pairs.all[pair];
+            if is_unknown(a, b) { f64::INFINITY } else { bootstrap.half_width(a, b, alpha) }
+        };
         let alone = Alone { p_values, half_widths: half_widths.clone(), scales: half_widths.clone(), half_width: &half_width };
         let adjusted = simultaneous(&alone, &compared.family(), resamples, &draw);
         let of_mean = |pair: usize| {

@@ -69,7 +69,7 @@ impl JointT<'_> {
         let spreads = &self.spreads.methods;
         let drawn: Vec<(f64, f64)> = users.zip(spreads).map(|(user, spread)| self.replicates(spread, user, stream)).collect();
         let own = |(spread, (_, raw)): (&MethodSpread, &(f64, f64))| spread.raw.map(|_| (raw / spread.scale, own_degrees(spread)));
-        let prior = Prior::fit(&spreads.iter().zip(&drawn).filter_map(own).collect::<Vec<_>>());
+        let prior = Prior::fit(&spreads.iter().zip(&drawn).filter_map(own).collect::<Vec<_>>(), self.spreads.independent);
         let of_method = |(spread, &(deviation, raw)): (&MethodSpread, &(f64, f64))| {
             let Some(prior) = prior.filter(|_| spread.variance > 0.0) else { return Drawn { deviation, variance: 0.0, spent: 0.0 } };
             let variance = spread.scale * prior.moderated(raw / spread.scale, own_degrees(spread)) / spread.replicates as f64;

@@ -9,7 +9,7 @@ use std::{borrow::Cow, fmt};
 pub enum Margin {
     /// A margin in units of the metric: `0.002`.
     Absolute(f64),
-    /// A share of the mean of the two methods' means: `1%` is 0.01.
+    /// A share of the size of the mean of the two methods' means: `1%` is 0.01.
     Relative(f64),
 }
 
@@ -18,7 +18,7 @@ impl Margin {
     pub fn of(self, mean_a: f64, mean_b: f64) -> f64 {
         match self {
             Self::Absolute(margin) => margin,
-            Self::Relative(share) => share * (mean_a + mean_b) / 2.0,
+            Self::Relative(share) => share * ((mean_a + mean_b) / 2.0).abs(),
         }
     }
 
@@ -94,6 +94,7 @@ mod tests {
         assert_eq!(Margin::parse("0.002"), Ok(Margin::Absolute(0.002)));
         assert!((Margin::Relative(0.01).of(0.3, 0.2) - 0.0025).abs() < 1e-15);
         assert_eq!(Margin::Absolute(0.002).of(0.3, 0.2), 0.002);
+        assert!((Margin::Relative(0.01).of(-0.3, -0.2) - 0.0025).abs() < 1e-15); // of a metric that is negative
     }
 
     #[test]

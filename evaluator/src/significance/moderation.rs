@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! s²_m | σ²_m ~ σ²_m χ²(d_m) / d_m,   1 / σ²_m ~ χ²(d0) / (d0 s0²)
-//! s~²_m = (d0 s0² + d_m s²_m) / (d0 + d_m),   with min(d0 + d_m, D) degrees of freedom, D = sum of all d
+//! s~²_m = (d0 s0² + d_m s²_m) / (d0 + d_m),   with min(d0 + d_m, D) degrees of freedom, D = c sum of all d
 //! e_m = log s²_m - digamma(d_m / 2) + log(d_m / 2)
 //! trigamma(d0 / 2) = var(e) - mean trigamma(d_m / 2),   log s0² = mean(e) + digamma(d0 / 2) - log(d0 / 2),   d0 at most D
 //! ```
+//! `c` is the share of the degrees of freedom that are independent: 1 for seeds, and `(k - 1) / k` where what `k` methods have in common was taken out.
 //! Where the variances differ by no more than chance would have it, `s0²` is their mean, weighted by degrees of freedom, and `d0` is `D`.
 //! As in limma: Smyth, Stat. Appl. Genet. Mol. Biol. 2004, doi:10.2202/1544-6115.1027, section 6.2; the bound on the degrees of freedom of `s~²` is
 //! its `eBayes`'. The bound on `d0` is not: there it is infinite where variances differ by chance alone, which of a thousand genes says that they are
@@ -20,7 +21,7 @@ pub struct Prior {
     pub degrees: f64,
     /// `s0²`, the common variance.
     pub variance: f64,
-    /// The degrees of freedom of all methods together.
+    /// D, the degrees of freedom of all methods together.
     pub pooled_degrees: f64,
 }
 
@@ -28,10 +29,12 @@ pub struct Prior {
 const SMALLEST: f64 = 1e-5;
 
 impl Prior {
-    /// The prior that fits variances with their degrees of freedom; `None` without any. Those that are zero while most are not count as tiny.
-    pub fn fit(variances: &[(f64, f64)]) -> Option<Self> {
-        let pooled_degrees: f64 = variances.iter().map(|(_, degrees)| degrees).sum();
-        let pooled = variances.iter().map(|(variance, degrees)| variance * degrees).sum::<f64>() / pooled_degrees;
+    /// The prior that fits variances with their degrees of freedom, of which a share is `independent`; `None` without any. Those that are zero while most
+    /// are not count as tiny.
+    pub fn fit(variances: &[(f64, f64)], independent: f64) -> Option<Self> {
+        let degrees: f64 = variances.iter().map(|(_, degrees)| degrees).sum();
+        let pooled = variances.iter().map(|(variance, degrees)| variance * degrees).sum::<f64>() / degrees;
+        let pooled_degrees = independent * degrees;
         let median = median(variances.iter().map(|(variance, _)| *variance).collect())?;
         let common = Self { degrees: pooled_degrees, variance: pooled, pooled_degrees };
         if median == 0.0 {
@@ -143,7 +146,7 @@ mod tests {
     /// limma's `fitFDist` by its formulas in NumPy.
     #[test]
     fn variances_that_differ_have_a_prior_of_few_degrees() {
-        let prior = Prior::fit(&[(2.1e-6, 2.0), (3.4e-6, 4.0), (0.04e-6, 2.0), (19.8e-6, 4.0), (1.2e-6, 9.0)]).unwrap();
+        let prior = Prior::fit(&[(2.1e-6, 2.0), (3.4e-6, 4.0), (0.04e-6, 2.0), (19.8e-6, 4.0), (1.2e-6, 9.0)], 1.0).unwrap();
         near(prior.degrees, 1.1776109647931607);
         near(prior.variance, 7.354592182528892e-07);
         near(prior.moderated(19.8e-6, 4.0), (1.1776109647931607 * 7.354592182528892e-07 + 4.0 * 19.8e-6) / 5.1776109647931607);
@@ -154,12 +157,14 @@ mod tests {
 
     #[test]
     fn the_common_variance_is_worth_no_more_than_what_it_was_found_from() {
-        let prior = Prior::fit(&[(2.0, 2.0), (3.0, 6.0)]).unwrap();
+        let prior = Prior::fit(&[(2.0, 2.0), (3.0, 6.0)], 1.0).unwrap();
         assert_eq!(prior, Prior { degrees: 8.0, variance: 2.75, pooled_degrees: 8.0 });
         // (8 * 2.75 + 2 * 2) / 10
         assert_eq!((prior.moderated(2.0, 2.0), prior.degrees(2.0)), (2.6, 8.0));
-        assert_eq!(Prior::fit(&[(0.5, 1.0)]).unwrap().moderated(0.5, 1.0), 0.5);
-        assert_eq!(Prior::fit(&[(0.0, 1.0), (0.0, 2.0)]).unwrap().variance, 0.0);
-        assert_eq!(Prior::fit(&[]), None);
+        assert_eq!(Prior::fit(&[(0.5, 1.0)], 1.0).unwrap().moderated(0.5, 1.0), 0.5);
+        assert_eq!(Prior::fit(&[(0.0, 1.0), (0.0, 2.0)], 1.0).unwrap().variance, 0.0);
+        assert_eq!(Prior::fit(&[], 1.0), None);
+        // Half of the degrees are those of the other half: the variance is the same.
+        assert_eq!(Prior::fit(&[(2.0, 3.0), (2.0, 3.0)], 0.5), Some(Prior { degrees: 3.0, variance: 2.0, pooled_degrees: 3.0 }));
     }
 }

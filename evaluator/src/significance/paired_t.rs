@@ -6,10 +6,10 @@ use super::{
     crossed::Crossed,
     joint::JointT,
     kind::{Found, OfMean, TestKind},
-    normal_quantile,
-    power::Variances,
+    power::{Measured, Needed, Variances},
     resample::Resampled,
     simultaneous::{Alone, simultaneous},
+    spread::Spread,
     students_t::UpperQuantiles,
 };
 use crate::significance::{Over, Significance};
@@ -66,7 +66,7 @@ impl TestKind for PairedT {
         let draw = |resample: u32, out: &mut [f64]| joint.iter().for_each(|joint| joint.draw(resample, out));
         let alone = Alone { p_values, half_widths, scales, half_width: &|pair, alpha| crossed[pair].half_width(alpha) };
         let adjusted = simultaneous(&alone, &compared.family(), bootstrap_resamples, &draw);
-        let of_mean = |pair: usize| of_mean(compared, pair, &crossed[pair], alone.half_widths[pair], adjusted.half_widths[pair]);
+        let of_mean = |pair: usize| of_mean(compared, pair, &crossed[pair], adjusted.half_widths[pair], &tabulated);
         let tested = |pair: usize| compared.tested_by_mean(pair, alone.p_values[pair], crossed[pair].standard_error());
         Found {
             tested: (0..crossed.len()).map(tested).collect(),
@@ -77,19 +77,38 @@ impl TestKind for PairedT {
     }
 }
 
-fn of_mean(compared: &Compared, pair: usize, crossed: &Crossed, alone: f64, half: f64) -> OfMean {
-    let (over, alpha) = (compared.over, compared.settings.alpha);
+fn of_mean(compared: &Compared, pair: usize, crossed: &Crossed, half: f64, quantiles: &UpperQuantiles) -> OfMean {
     let (a, b) = compared.pairs.all[pair];
     let (difference, margin) = (compared.differences[pair].mean, compared.margin(pair));
-    let counts = [a, b].map(|method| compared.spreads.methods[method].replicates).into_iter().filter(|&count| count > 1);
-    let replicates = counts.min().unwrap_or(1) as u32;
-    let target = margin.filter(|margin| difference.abs() < *margin).map_or(difference.abs(), |margin| margin - difference.abs());
-    let critical = if alone > 0.0 { half / alone * normal_quantile(alpha) } else { f64::INFINITY };
     OfMean {
         interval: Interval { low: difference - half, high: difference + half },
         standard_error: crossed.standard_error(),
-        counted: compared.spreads.counted(a, b, over),
+        counted: compared.spreads.counted(a, b, compared.over),
         p_equivalence: margin.map(|margin| crossed.p_equivalence(difference, margin)),
-        needed: Variances::of(crossed, f64::from(replicates)).needed(target, replicates, compared.methods[a].users.len(), critical),
+        needed: needed(compared, pair, crossed, half, quantiles),
     }
+}
+
+/// What would decide a pair whose interval has that half width.
+fn needed(compared: &Compared, pair: usize, crossed: &Crossed, half: f64, quantiles: &UpperQuantiles) -> Needed {
+    let (a, b) = compared.pairs.all[pair];
+    let size = compared.differences[pair].mean.abs();
+    let target = compared.margin(pair).filter(|margin| size < *margin).map_or(size, |margin| margin - size);
+    let alone = crossed.scale([crossed.users_degrees, crossed.replicates_degrees].map(|degrees| quantiles.of(degrees)));
+    if !(alone > 0.0 && half.is_finite()) {
+        return Needed::default();
+    }
+    let spreads = [a, b].map(|method| &compared.spreads.methods[method]);
+    // A method that fits at once has the variance of no replicate, and any number of them.
+    let most = spreads.iter().map(|spread| spread.replicates).max().unwrap_or(1);
+    let replicates = spreads.map(|spread| if spread.source == Spread::None { most } else { spread.replicates } as u32);
+    let measured = Measured {
+        variances: Variances::of(crossed, spreads),
+        replicates,
+        degrees: crossed.replicates_degrees,
+        users: compared.methods[a].users.len() as u64,
+        quantiles,
+        widened: half / alone,
+    };
+    measured.needed(target)
 }

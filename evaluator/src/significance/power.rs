@@ -1,19 +1,22 @@
 //! How many more seeds or users would decide what is undecided, from the measured variances.
 //!
 //! ```text
-//! se²(n, U) = (w + e / n) / U + b / n,   needed: target >= (c + z_0.8) se
+//! Q1 = (w + e / n) / U,   Q2 = b / n + e / (n U),   Q3 = e / (n U),   needed: target >= c h + z_0.8 se
 //! ```
 //! with the variance `w` of users' differences, `e` of the interaction of users and replicates, `b` of replicates, for each user and each
-//! replicate; `c` is the family's critical value. Then the verdict comes out in 80% of such sweeps, if the true difference is the measured
-//! one; for equivalence the target is what is left of the margin beyond it.
+//! replicate. `se` is the standard error of these parts ([`Crossed`]) and `h` their half width by Student's quantiles, which are large where
+//! replicates are few; `c` is by how much the adjustment for other comparisons widens it now. Then the verdict comes out in about 80% of such sweeps,
+//! if the true difference is the measured one; for equivalence the target is what is left of the margin beyond it.
 
-use super::crossed::Crossed;
+use super::{crossed::Crossed, spread::MethodSpread, students_t::UpperQuantiles};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// The share of sweeps that should come to a verdict.
 pub const POWER: f64 = 0.8;
 /// More replicates than this are not advised.
 const MOST_REPLICATES: u32 = 1000;
+/// More users than this are not advised.
+const MOST_USERS: u64 = 1_000_000_000_000;
 
 /// The variances of a difference of two methods with equally many replicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +29,56 @@ pub struct Variances {
     pub replicates: f64,
 }
 
+impl Variances {
+    /// Takes a measured variance of a difference apart, by the spreads of the methods.
+    pub(crate) fn of(crossed: &Crossed, spreads: [&MethodSpread; 2]) -> Self {
+        let sum = |part: fn(&MethodSpread) -> f64| spreads.map(part).iter().sum::<f64>();
+        let users = crossed.users_degrees + 1.0;
+        // What is not counted has been left out of the measured variance: users, replicates, or their interaction with them.
+        let interaction = if crossed.interaction > 0.0 { sum(|spread| spread.interaction) } else { 0.0 };
+        let replicates = if crossed.replicates > 0.0 { sum(|spread| spread.variance) } else { 0.0 };
+        Self {
+            users: (crossed.users - crossed.interaction).max(0.0) * users,
+            interaction: interaction * users,
+            replicates: (replicates - interaction).max(0.0),
+        }
+    }
+
+    /// The variance of a difference with so many replicates and users.
+    fn crossed(&self, replicates: u32, users: f64, replicates_degrees: f64) -> Crossed {
+        let replicates = f64::from(replicates);
+        let interaction = self.interaction / replicates / users;
+        Crossed {
+            users: self.users / users + interaction,
+            users_degrees: users - 1.0,
+            replicates: self.replicates / replicates + interaction,
+            replicates_degrees,
+            interaction,
+        }
+    }
+
+    /// The smallest difference that [`POWER`] of sweeps with so many replicates and users tell from zero, at a critical value.
+    pub fn detectable(&self, replicates: u32, users: usize, critical: f64) -> f64 {
+        (critical + beyond()) * self.crossed(replicates, users as f64, f64::INFINITY).standard_error()
+    }
+}
+
+/// What is known of a difference now.
+pub(crate) struct Measured<'a> {
+    /// Its variances.
+    pub(crate) variances: Variances,
+    /// The replicates of each method.
+    pub(crate) replicates: [u32; 2],
+    /// The degrees of freedom of the variance over replicates.
+    pub(crate) degrees: f64,
+    /// How many users there are.
+    pub(crate) users: u64,
+    /// Student's quantiles that are exceeded with probability `alpha / 2`.
+    pub(crate) quantiles: &'a UpperQuantiles,
+    /// By how much an adjustment for other comparisons widens the interval.
+    pub(crate) widened: f64,
+}
+
 /// What would decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needed {
@@ -35,38 +88,36 @@ pub struct Needed {
     pub users: Option<u64>,
 }
 
-impl Variances {
-    /// Takes a measured variance of a difference apart, of methods with so many replicates each.
-    pub fn of(crossed: &Crossed, replicates: f64) -> Self {
-        let users = crossed.users_degrees + 1.0;
-        let explained = crossed.interaction.min(crossed.users);
-        Self {
-            users: (crossed.users - explained) * users,
-            interaction: explained * users * replicates,
-            replicates: (crossed.replicates - crossed.interaction).max(0.0) * replicates,
-        }
-    }
-
-    fn standard_error(&self, replicates: f64, users: f64) -> f64 {
-        ((self.users + self.interaction / replicates) / users + self.replicates / replicates).sqrt()
-    }
-
-    /// The smallest difference that [`POWER`] of sweeps with so many replicates and users tell from zero, at a critical value.
-    pub fn detectable(&self, replicates: u32, users: usize, critical: f64) -> f64 {
-        (critical + beyond()) * self.standard_error(f64::from(replicates), users as f64)
-    }
-
+impl Measured<'_> {
     /// What is needed to tell a difference of size `target` from zero.
-    pub fn needed(&self, target: f64, replicates: u32, users: usize, critical: f64) -> Needed {
-        let enough = |replicates: &u32| self.detectable(*replicates, users, critical) <= target;
-        let most = (target / (critical + beyond())).powi(2);
-        let (count, left) = (f64::from(replicates), most - self.replicates / f64::from(replicates));
-        let more = (self.users + self.interaction / count) / left;
-        Needed {
-            replicates: (replicates..=MOST_REPLICATES).find(enough),
-            users: Some(more).filter(|more| left > 0.0 && more.is_finite() && *more < 1e12).map(|more| more.ceil() as u64),
-        }
+    pub(crate) fn needed(&self, target: f64) -> Needed {
+        let fewest = self.replicates.into_iter().min().unwrap_or(1).max(1);
+        let replicates = first(u64::from(fewest), u64::from(MOST_REPLICATES), |count| self.detectable(count as u32, self.users) <= target);
+        let users = first(2, MOST_USERS, |users| self.detectable(fewest, users) <= target);
+        Needed { replicates: replicates.map(|count| count as u32), users }
     }
+
+    /// The smallest difference that [`POWER`] of sweeps with so many replicates and users tell from zero. Each replicate more of a method is a degree
+    /// of freedom more.
+    fn detectable(&self, replicates: u32, users: u64) -> f64 {
+        let more: f64 = self.replicates.iter().map(|&count| f64::from(replicates.saturating_sub(count))).sum();
+        let crossed = self.variances.crossed(replicates, users as f64, self.degrees + more);
+        let quantiles = [crossed.users_degrees, crossed.replicates_degrees].map(|degrees| self.quantiles.of(degrees));
+        self.widened * crossed.scale(quantiles) + beyond() * crossed.standard_error()
+    }
+}
+
+/// The first number from `least` to `most` that is enough, of which all larger ones are; none where `most` is not.
+fn first(least: u64, most: u64, is_enough: impl Fn(u64) -> bool) -> Option<u64> {
+    if !is_enough(most) {
+        return None;
+    }
+    let (mut low, mut high) = (least, most);
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_enough(middle) { high = middle } else { low = middle + 1 }
+    }
+    Some(low)
 }
 
 /// The critical value of so many comparisons, each at the level `alpha` shared out evenly: an upper bound of a joint adjustment's.
@@ -80,33 +131,61 @@ fn beyond() -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::spread::Spread, *};
 
     const VARIANCES: Variances = Variances { users: 0.02, interaction: 0.01, replicates: 4e-6 };
+
+    fn measured(variances: Variances, replicates: [u32; 2], degrees: f64, quantiles: &UpperQuantiles) -> Measured<'_> {
+        Measured { variances, replicates, degrees, users: 1000, quantiles, widened: 1.0 }
+    }
 
     /// By hand: se² = (0.02 + 0.01 / n) / 1000 + 4e-6 / n, and 1.96 + 0.8416 = 2.8016 of it.
     #[test]
     fn worked_example() {
         let detectable = VARIANCES.detectable(5, 1000, 1.96);
         assert!((detectable - 2.801_621_233_6 * (2.2e-5f64 + 0.8e-6).sqrt()).abs() < 1e-9, "{detectable}");
-        // 0.013: se² may be 2.15315e-5, so (1e-5 + 4e-6) / n may be 1.5315e-6: 9.14 replicates.
-        let needed = VARIANCES.needed(0.013, 3, 1000, 1.96);
+    }
+
+    /// By hand, with degrees of freedom so many that all quantiles are 1.95996: 0.013 takes se² of 2.15312e-5, so (1e-5 + 4e-6) / n may be 1.5312e-6: 9.14
+    /// replicates; with 3, (0.02 + 0.01 / 3) / U may be 2.15312e-5 - 1.33333e-6 = 2.01979e-5: 1,155.2 users, and a few more for Student's quantile.
+    #[test]
+    fn what_is_needed_where_variances_are_known() {
+        let quantiles = UpperQuantiles::new(0.025);
+        let needed = measured(VARIANCES, [3, 3], 1e9, &quantiles).needed(0.013);
         assert_eq!(needed.replicates, Some(10));
-        // with 3: (0.02 + 0.01 / 3) / U may be 2.15315e-5 - 1.33333e-6 = 2.01982e-5
-        assert_eq!(needed.users, Some(1156));
+        assert!((1156..1165).contains(&needed.users.unwrap()), "{needed:?}");
+        let wider = Measured { widened: 1.5, ..measured(VARIANCES, [3, 3], 1e9, &quantiles) }.needed(0.013);
+        assert_eq!(wider, Needed { replicates: None, users: Some(wider.users.unwrap()) });
+        assert_eq!(measured(VARIANCES, [3, 3], 1e9, &quantiles).needed(0.001), Needed { replicates: None, users: None });
     }
 
+    /// Users are no matter, and the difference is three standard errors of two replicates. By SciPy: with two and 2 degrees of freedom 4.303 + 0.842 of them are
+    /// needed, with three and 4 degrees 2.776 + 0.842 = 3.618 of them, and the difference is 3 sqrt(3 / 2) = 3.674.
     #[test]
-    fn what_no_number_decides_is_none() {
-        assert_eq!(VARIANCES.needed(0.001, 3, 1000, 1.96), Needed { replicates: None, users: None });
-        assert_eq!(VARIANCES.needed(0.012, 3, 1000, 1.96).replicates, None);
+    fn few_replicates_are_not_taken_for_many() {
+        let quantiles = UpperQuantiles::new(0.025);
+        let variances = Variances { users: 1e-18, interaction: 0.0, replicates: 2e-6 };
+        assert_eq!(measured(variances, [2, 2], 2.0, &quantiles).needed(3e-3).replicates, Some(3));
     }
 
+    /// By hand: two methods whose variances of one replicate are 1e-6 and whose interactions 2e-7, with 2 and 10 replicates.
     #[test]
-    fn a_variance_is_taken_apart_and_put_together() {
-        let crossed = Crossed { users: 2.5e-5, users_degrees: 999.0, replicates: 7e-6, replicates_degrees: 4.0, interaction: 4e-6 };
-        let variances = Variances::of(&crossed, 3.0);
-        assert!((variances.standard_error(3.0, 1000.0) - crossed.standard_error()).abs() < 1e-15);
-        assert!((variances.users - 0.021).abs() < 1e-15 && (variances.replicates - 9e-6).abs() < 1e-18);
+    fn a_variance_is_taken_apart_by_the_spreads_of_the_methods() {
+        let spread = |replicates: usize| MethodSpread {
+            replicates,
+            source: Spread::Own,
+            raw: None,
+            variance: 1e-6,
+            degrees: 4.0,
+            interaction: 2e-7,
+            scale: 1.0,
+        };
+        let crossed = Crossed { users: 2.5e-6, users_degrees: 999.0, replicates: 0.6e-6, replicates_degrees: 4.0, interaction: 0.12e-6 };
+        let variances = Variances::of(&crossed, [&spread(2), &spread(10)]);
+        for (found, expected) in [(variances.users, 2.38e-3), (variances.interaction, 4e-4), (variances.replicates, 1.6e-6)] {
+            assert!((found / expected - 1.0).abs() < 1e-9, "{variances:?}");
+        }
+        let users = Crossed { replicates: 0.0, interaction: 0.0, ..crossed };
+        assert_eq!(Variances::of(&users, [&spread(2), &spread(10)]), Variances { users: 2.5e-3, interaction: 0.0, replicates: 0.0 });
     }
 }

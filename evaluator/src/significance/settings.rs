@@ -141,14 +141,19 @@ impl Significance {
     /// those asked for suffice.
     pub fn resamples_needed(&self, comparisons: usize) -> Option<(&'static str, u64)> {
         let multiplied = |test: &Test| match self.correction {
-            Correction::Bonferroni | Correction::Holm => true,
-            Correction::RomanoWolf => !test.counts_seeds(),
-            Correction::None | Correction::BenjaminiHochberg => false,
+            Correction::Bonferroni | Correction::Holm => comparisons,
+            Correction::RomanoWolf if !test.counts_seeds() => comparisons,
+            Correction::RomanoWolf | Correction::None | Correction::BenjaminiHochberg => 1,
         };
-        // 1 / (resamples + 1), times the number of comparisons, has to fall below alpha
-        let needed = (comparisons as f64 / self.alpha).ceil() as u64;
-        let resampled = self.tests.iter().filter(|test| multiplied(test)).filter_map(|test| test.kind().finest_p_value(self));
-        resampled.filter(|(_, resamples)| u64::from(*resamples) < needed).map(|(key, _)| (key, needed)).next()
+        // 1 / (resamples + 1), times the number of comparisons where it is multiplied, has to fall below alpha.
+        let needed = |test: &Test| (multiplied(test) as f64 / self.alpha).ceil() as u64;
+        let is_joint = |test: &Test| self.correction == Correction::RomanoWolf && test.counts_seeds() && comparisons > 1;
+        let finest = |test: &Test| match is_joint(test) {
+            true => Some(("bootstrap_resamples", self.bootstrap_resamples)),
+            false => test.kind().finest_p_value(self),
+        };
+        let resampled = self.tests.iter().filter_map(|test| Some((finest(test)?, needed(test))));
+        resampled.filter(|((_, resamples), needed)| u64::from(*resamples) < *needed).map(|((key, _), needed)| (key, needed)).next()
     }
 }
 
@@ -213,6 +218,25 @@ mod tests {
         let joint = Significance { correction: Correction::RomanoWolf, ..holm(&[Test::Bootstrap, Test::Randomization]) };
         assert_eq!(joint.resamples_needed(5_000), None);
         assert_eq!(joint.resamples_needed(5_050), Some(("resamples", 101_000)));
+    }
+
+    /// 1,000 resamples leave 1 / 1,001, which is above 0.0005; Student's t of one pair is not resampled.
+    #[test]
+    fn a_level_below_what_resamples_reach_is_found() {
+        let fine = |test: Test, correction: Correction| Significance {
+            tests: vec![test],
+            correction,
+            alpha: 0.0005,
+            bootstrap_resamples: 1_000,
+            ..Significance::default()
+        };
+        let needed = Some(("bootstrap_resamples", 2_000));
+        for correction in [Correction::None, Correction::BenjaminiHochberg, Correction::RomanoWolf] {
+            assert_eq!(fine(Test::Bootstrap, correction).resamples_needed(3), needed);
+        }
+        assert_eq!(fine(Test::PairedT, Correction::RomanoWolf).resamples_needed(3), needed);
+        assert_eq!(fine(Test::PairedT, Correction::RomanoWolf).resamples_needed(1), None);
+        assert_eq!(fine(Test::PairedT, Correction::None).resamples_needed(3), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! users and of replicates. `MS` would be no scale: where replicates differ in their level alone, it is made of the same few differences as `s²_m`.
 //!
 //! Splits are common to all methods, so what all methods have in common on a split is taken out first, and the rest is multiplied by
-//! `k / (k - 1)` for `k` methods.
+//! `k / (k - 1)` for `k` methods; of their degrees of freedom together the share `(k - 1) / k` is left.
 
 use super::{
     crossed::Crossed,
@@ -73,25 +73,27 @@ pub struct Spreads {
     pub methods: Vec<MethodSpread>,
     /// What their variances, in units of their scales, have in common; none where no method has a second replicate.
     pub prior: Option<Prior>,
+    /// The share of the methods' degrees of freedom that are independent.
+    pub(crate) independent: f64,
 }
 
 impl Spreads {
     /// Finds them from the values of all methods, which have the same users.
     pub fn new(methods: &[MethodValues<'_>]) -> Self {
         let common = common(methods);
-        let left = if common.is_empty() { 1.0 } else { methods.len() as f64 / (methods.len() as f64 - 1.0) };
+        let independent = if common.is_empty() { 1.0 } else { (methods.len() - 1) as f64 / methods.len() as f64 };
         let found: Vec<Option<(f64, f64)>> = methods
             .par_iter()
-            .map(|method| variances(method, &common).map(|(raw, interaction)| (left * raw, left * interaction)))
+            .map(|method| variances(method, &common).map(|(raw, interaction)| (raw / independent, interaction / independent)))
             .collect();
         let scales = scales(methods);
         let degrees = |method: &MethodValues<'_>| method.replicates.len().saturating_sub(1) as f64;
         let own = |place: usize| Some((found[place]?.0 / scales[place], degrees(&methods[place])));
-        let prior = Prior::fit(&(0..methods.len()).filter_map(own).collect::<Vec<_>>());
+        let prior = Prior::fit(&(0..methods.len()).filter_map(own).collect::<Vec<_>>(), independent);
         let interactions: Vec<f64> = found.iter().flatten().map(|(_, interaction)| *interaction).collect();
         let typical = if interactions.is_empty() { 0.0 } else { mean(&interactions) };
         let spread = |place: usize| spread(&methods[place], found[place], prior, typical, scales[place]);
-        Self { methods: (0..methods.len()).map(spread).collect(), prior }
+        Self { methods: (0..methods.len()).map(spread).collect(), prior, independent }
     }
 
     /// The variance of the difference of two methods' means, by the sources that are counted.
@@ -329,4 +331,18 @@ mod tests {
         let pair = spreads.of_pair(0, 1, &Differences::new(&methods[0].values, &methods[1].values), Over::UsersAndSeeds);
         near(pair.replicates, 0.02f64.powi(2) / 2.0 / 2.0);
     }
+
+    /// SciPy's `ttest_1samp([0.010, 0.014, 0.024], 0)`: two methods on three splits are one sample of three differences.
+    #[test]
+    fn two_methods_over_splits_are_tested_as_one_sample_of_differences() {
+        let at = |level: f64| A.map(|value| value + level);
+        let (a, b) = ([at(0.11), at(0.214), at(0.324)], [at(0.1), at(0.2), at(0.3)]);
+        let methods = [method("a", Replication::Splits, &[&a[0], &a[1], &a[2]]), method("b", Replication::Splits, &[&b[0], &b[1], &b[2]])];
+        let spreads = Spreads::new(&methods);
+        let pair = spreads.of_pair(0, 1, &Differences::new(&methods[0].values, &methods[1].values), Over::Seeds);
+        assert!((pair.replicates_degrees - 2.0).abs() < 1e-12, "{}", pair.replicates_degrees);
+        assert!((pair.p_value(0.016) - P_VALUE).abs() < 1e-9, "{}", pair.p_value(0.016));
+    }
+
+    const P_VALUE: f64 = 0.061525735593069966;
 }

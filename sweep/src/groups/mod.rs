@@ -12,7 +12,7 @@ use evaluator::{
     significance::{Contrast, Estimate, judge},
 };
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -114,7 +114,8 @@ impl OnDataset {
         let trials: Vec<&TrialValues> = sweep.values.iter().filter(|values| values.dataset == name).collect();
         let mut members: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let mut left_out = [0; 2];
-        for id in trials.first().into_iter().flat_map(|trial| trial.user_ids.iter()) {
+        let mut seen = HashSet::new(); // splits hold out users of their own
+        for id in trials.iter().flat_map(|trial| trial.user_ids.iter()).filter(|id| seen.insert(id.as_str())) {
             match of_user.get(id) {
                 Some(value) => members.entry(value).or_default().push(id),
                 None => left_out[0] += 1,

@@ -79,9 +79,10 @@ fn significance(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     let comparisons = settings.family.comparisons(drafts.len());
     let Some((key, needed)) = settings.resamples_needed(comparisons) else { return Ok(()) };
     let correction = settings.correction.name();
+    let is_multiplied = needed as f64 > (1.0 / settings.alpha).ceil();
+    let or = if is_multiplied { ", or `correction: romano-wolf` with paired-t and bootstrap alone" } else { ", or a larger `alpha`" };
     Err(file.evaluation.complain(format!(
-        "`{key}` is too small: {comparisons} comparisons adjusted by {correction} leave no p-value below alpha; give {needed} or more, or \
-         `correction: romano-wolf` with paired-t and bootstrap alone"
+        "`{key}` is too small: {comparisons} comparisons adjusted by {correction} leave no p-value below alpha; give {needed} or more{or}"
     )))
 }
 

@@ -86,21 +86,29 @@ impl Joined {
     }
 
     fn add(&mut self, data: &Data, means: &Means, key: &str, title: String) {
-        let seeds = |dataset: &&str| means.get(&(*dataset, key)).map(|seeds| seeds.values().copied().collect());
-        let found: Vec<Option<Vec<f64>>> = data.datasets.iter().map(seeds).collect();
-        let lacking = data.datasets.iter().zip(&found).filter(|(_, seeds)| seeds.is_none()).map(|(&name, _)| name.to_owned());
+        let found: Vec<Option<&BySplit>> = data.datasets.iter().map(|&dataset| means.get(&(dataset, key))).collect();
+        let lacking = data.datasets.iter().zip(&found).filter(|(_, splits)| splits.is_none()).map(|(&name, _)| name.to_owned());
         let lacking: Vec<String> = lacking.collect();
         if lacking.is_empty() {
-            let seeds = found.into_iter().flatten().collect();
-            self.methods.push(Ranked { key: key.to_owned(), title, average_rank: 0.0, record: Record::default(), seeds });
+            let found: Vec<&BySplit> = found.into_iter().flatten().collect();
+            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+            let trainings = |splits: &BySplit| splits.values().flat_map(BTreeMap::values).copied().collect();
+            let of_split = |seeds: &BTreeMap<&str, f64>| mean(&seeds.values().copied().collect::<Vec<_>>());
+            let of_dataset = |splits: &BySplit| mean(&splits.values().map(of_split).collect::<Vec<_>>());
+            let (seeds, means) =
+                (found.iter().map(|splits| trainings(splits)).collect(), found.iter().map(|splits| of_dataset(splits)).collect());
+            self.methods.push(Ranked { key: key.to_owned(), title, average_rank: 0.0, record: Record::default(), seeds, means });
         } else {
             self.left_out.push(format!("{title} has no result on {}", number::listed(&lacking)));
         }
     }
 }
 
-/// By dataset and method: each training's id and mean over users, in the order of the ids, so that sums have the same bits however they come.
-type Means<'a> = BTreeMap<(&'a str, &'a str), BTreeMap<&'a str, f64>>;
+/// By split: each training's id and mean over users, in the order of the ids, so that sums have the same bits however they come.
+type BySplit<'a> = BTreeMap<Option<u64>, BTreeMap<&'a str, f64>>;
+
+/// By dataset and method, on the splits that all methods of the dataset have: those that the verdicts are of.
+type Means<'a> = BTreeMap<(&'a str, &'a str), BySplit<'a>>;
 
 fn means<'a>(data: &Data<'a>) -> Means<'a> {
     let mut means = Means::new();
@@ -108,9 +116,18 @@ fn means<'a>(data: &Data<'a>) -> Means<'a> {
         let of_metric = trial.values.iter().find(|(at, values)| *at == data.at && !values.is_empty());
         if let Some((_, values)) = of_metric {
             let mean = values.iter().sum::<f64>() / values.len() as f64;
-            means.entry((&trial.dataset, &trial.method)).or_default().insert(&trial.trial, mean);
+            means.entry((&trial.dataset, &trial.method)).or_default().entry(trial.split_seed).or_default().insert(&trial.trial, mean);
         }
     }
+    for &dataset in &data.datasets {
+        let mut of_methods: Vec<&mut BySplit> =
+            means.iter_mut().filter(|((name, _), _)| *name == dataset).map(|(_, splits)| splits).collect();
+        let Some(first) = of_methods.first() else { continue };
+        let common: Vec<Option<u64>> =
+            first.keys().copied().filter(|split| of_methods.iter().all(|splits| splits.contains_key(split))).collect();
+        of_methods.iter_mut().for_each(|splits| splits.retain(|split, _| common.contains(split)));
+    }
+    means.retain(|_, splits| !splits.is_empty());
     means
 }
 

@@ -59,13 +59,8 @@ pub(crate) struct Ranked {
     pub(crate) record: Record,
     /// The mean over users of each of its trainings, by dataset.
     pub(crate) seeds: Vec<Vec<f64>>,
-}
-
-impl Ranked {
-    /// The mean over users and trainings, by dataset.
-    pub(crate) fn means(&self) -> Vec<f64> {
-        self.seeds.iter().map(|seeds| seeds.iter().sum::<f64>() / seeds.len() as f64).collect()
-    }
+    /// The mean over users, trainings and splits, by dataset.
+    pub(crate) means: Vec<f64>,
 }
 
 /// Two methods over the datasets.
@@ -169,7 +164,7 @@ impl AcrossDatasets {
 }
 
 fn blocks(methods: &[Ranked]) -> Result<CompleteBlocks, String> {
-    CompleteBlocks::new(methods.iter().map(Ranked::means).collect()).map_err(|error| error.to_string())
+    CompleteBlocks::new(methods.iter().map(|method| method.means.clone()).collect()).map_err(|error| error.to_string())
 }
 
 fn pairs(data: &Data, methods: &[Ranked], blocks: &CompleteBlocks, ranks: &AverageRanks) -> Vec<RankedPair> {

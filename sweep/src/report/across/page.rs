@@ -55,7 +55,7 @@ impl ComparisonSection {
     pub(in crate::report) fn new(across: &AcrossDatasets, control: Option<&Control>) -> Result<Self> {
         let verdict = words::verdict(across);
         let winner = across.methods[0].title.clone();
-        let means = |place: usize| across.methods[place].means().into_iter().map(number::value).collect();
+        let means = |place: usize| across.methods[place].means.iter().copied().map(number::value).collect();
         let row = |(place, method): (usize, &Ranked)| AverageRankRow {
             title: method.title.clone(),
             best: place == 0,

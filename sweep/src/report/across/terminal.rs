@@ -34,7 +34,7 @@ fn rows(across: &AcrossDatasets, datasets: usize) -> TextTable {
     let mut rows = TextTable::new(&header);
     for method in &across.methods {
         let record = [method.record.wins, method.record.ties, method.record.losses].map(number::count);
-        let means = method.means().into_iter().take(datasets).map(number::value);
+        let means = method.means.iter().copied().take(datasets).map(number::value);
         rows.add([method.title.clone(), format!("{:.2}", method.average_rank)].into_iter().chain(record).chain(means));
     }
     rows
