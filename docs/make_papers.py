@@ -34,12 +34,12 @@ KEY = ["place", "dataset", "method", "metric", "cutoff"]
 VERDICTS = ["reproduced", "contradicted"]
 # Raised whenever the same trial would give other bits; a sweep's line says of which version it is.
 TRAINER = int(re.search(r"TRAINER_VERSION: u32 = (\d+)", (HERE.parent / "trainer/src/trial.rs").read_text())[1])
-# Losses and models that gave other numbers since then, and how often: a trial says which revision it is of.
+# Losses, models and samplers that gave other numbers since then, and how often: a trial says which revision it is of.
 REVISIONS = {
     f"{crate}/{(path.parent.name if path.stem == 'mod' else path.stem).replace('_', '-')}": int(given[1])
-    for crate in ("losses", "models")
+    for crate in ("losses", "models", "samplers")
     for path in (HERE.parent / "trainer" / crate / "src").rglob("*.rs")
-    if path.stem != "kind" and (given := re.search(r"fn revision\(&self\) -> u32 \{\s*(\d+)", path.read_text()))
+    if path.stem not in ("kind", "lib", "pool") and (given := re.search(r"fn revision\(&self\) -> u32 \{\s*(\d+)", path.read_text()))
 }
 CLAIMS = ["holds", "reversed", "equivalent", "undecided", "missing"]
 
@@ -84,9 +84,11 @@ def found(storage, file):
 
 
 def revisions(trial):
-    """What a trial says of the revisions of its model and of its loss."""
+    """What a trial says of the revisions of its model, its sampler and its loss."""
     if "backbone_revision" in trial:
         yield f"models/{next(iter(trial['backbone']))}", trial["backbone_revision"]
+    if "sampler_revision" in trial:
+        yield f"samplers/{next(iter(trial['learning']['sampler']))}", trial["sampler_revision"]
     if "revision" in trial:
         yield f"losses/{next(iter(trial['learning']['loss']))}", trial["revision"]
 
@@ -136,14 +138,14 @@ class Paper:
         return len({tuple(line[key] for key in ("dataset", "method", "metric", "cutoff", "value")) for line in judged})
 
     def earlier(self):
-        """How many numbers were judged by an earlier version of the trainer, or of their model or loss."""
+        """How many numbers were judged by an earlier version of the trainer, or of their model, loss or sampler."""
         return sum(row["verdict"] in VERDICTS and not self.is_of_now(self.run[file], row) for _, file, row in self.numbers() if row)
 
     @staticmethod
     def is_of_now(result, row):
-        """Whether a row's training would give the same bits today: `mf-32 / bpr / uniform-1` has the model `mf` and the loss `bpr`."""
-        kinds = [re.match("[a-z0-9-]*?(?=-[0-9]|[^a-z0-9-]|$)", part)[0] for part in row["method"].split(" / ")[:2]]
-        of = [f"{crate}/{kind}" for crate, kind in zip(("models", "losses"), kinds)]
+        """Whether a row's training would give the same bits today: `mf-32 / bpr / uniform-1` has the model `mf`, the loss `bpr` and the sampler `uniform`."""
+        kinds = [re.match("[a-z0-9-]*?(?=-[0-9]|[^a-z0-9-]|$)", part)[0] for part in row["method"].split(" / ")[:3]]
+        of = [f"{crate}/{kind}" for crate, kind in zip(("models", "losses", "samplers"), kinds)]
         return result["trainer"] == TRAINER and all(result.get("revisions", {}).get(kind, 0) == REVISIONS.get(kind, 0) for kind in of)
 
     def claims(self):

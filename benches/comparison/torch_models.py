@@ -527,7 +527,7 @@ class MultVae(OfUsers):
         decoded, mean, log = self.middle(users)
         likelihood = -(F.log_softmax(self.last(decoded), 1) * self.data.known[users]).sum()
         divergence = 0.5 * (mean.square() + log.exp() - log - 1).sum()
-        weight = self.settings["kl_weight"] * min(1.0, self.steps / self.settings["anneal_steps"])
+        weight = min(self.settings["kl_weight"], self.steps / self.settings["anneal_steps"])
         return (likelihood + weight * divergence) / len(users)
 
 

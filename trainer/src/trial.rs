@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// Raised when the same trial would give other numbers than before, or would be stored in another way: 8, as rows of `sampled-softmax` are made without a
-/// graph and round otherwise. Where one [loss](losses::LossKind::revision) or one [model](models::BackboneKind::revision) alone gives others, its revision is
-/// raised.
+/// graph and round otherwise. Where one [loss](losses::LossKind::revision), one [model](models::BackboneKind::revision) or one
+/// [pool](Sampler::revision) alone gives others, its revision is raised.
 pub const TRAINER_VERSION: u32 = 8;
 
 /// A method with every value fixed and one seed.
@@ -28,6 +28,9 @@ pub struct Trial {
     /// The [revision](models::BackboneKind::revision) of the model.
     #[serde(default, skip_serializing_if = "is_first")]
     pub backbone_revision: u32,
+    /// The [revision](samplers::Sampler::revision) of the sampler's pool; 0 for backbones that have none.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub sampler_revision: u32,
     /// Fingerprint of the prepared dataset.
     pub dataset: String,
     /// The model.
@@ -51,7 +54,7 @@ pub struct Trial {
     pub select_by: MetricAt,
 }
 
-/// A trial whose loss or model has no later revision is named as before there were any.
+/// A trial whose kinds have no later revision is named as before there were any.
 fn is_first(revision: &u32) -> bool {
     *revision == 0
 }

@@ -147,14 +147,20 @@ fn trials_have_ids_of_their_own_that_do_not_depend_on_how_the_file_is_written() 
     assert_eq!(stored, plan);
 }
 
-/// A trial is named by the revisions of its loss and of its model; with those that have none it is named as before there were any.
+/// A trial is named by the revisions of its loss, model and sampler; with those that have none it is named as before there were any.
 #[test]
 fn revisions_are_part_of_the_names_of_trials() {
-    let texts = [("{kind: bpr}", "{kind: bpr}"), ("{kind: bpr}", "{kind: bce}"), ("{kind: mf, dim: 8}", "{kind: sgl, dim: 8, layers: 1}")];
+    let texts = [
+        ("{kind: bpr}", "{kind: bpr}"),
+        ("{kind: bpr}", "{kind: bce}"),
+        ("{kind: mf, dim: 8}", "{kind: sgl, dim: 8, layers: 1}"),
+        ("{kind: uniform,", "{kind: in-batch,"),
+    ];
     for (.., planned) in texts.map(|(old, new)| plan_of(&GOOD.replace(old, new)).unwrap()).iter().flat_map(Plan::trials) {
         let trial = &planned.trial;
         assert_eq!(trial.revision, trial.learning.as_ref().map_or(0, |learning| learning.loss.revision()));
         assert_eq!(trial.backbone_revision, trial.backbone.revision());
+        assert_eq!(trial.sampler_revision, trial.learning.as_ref().map_or(0, |learning| learning.sampler.revision()));
         let text =
             |revision: u32, backbone_revision: u32| serde_json::to_string(&Trial { revision, backbone_revision, ..trial.clone() }).unwrap();
         assert!(!text(0, 0).contains("revision"), "{}", text(0, 0));

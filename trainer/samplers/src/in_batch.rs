@@ -1,11 +1,12 @@
 //! The positives of the batch's other rows.
 //!
 //! ```text
-//! row a of B:  the positives of the rows a + 1, a + 2, ..., a + N, counted around the end of the batch
+//! row a of B:  the positives of the rows a + 1 + floor((j + 1/2) (B - 1) / N), j = 0 ... N - 1, counted around the end of the batch
 //! q_j = c_j / |D|
 //! ```
 //! An epoch is in random order, so other rows are as good as random train pairs, and their items come by train count: `q` is the
-//! probability of one of them, which leaves out that a batch has no pair twice. Repeats are kept; dropping them would need another `q`.
+//! probability of one of them, which leaves out that a batch has no pair twice. Models of sequences have a user's rows one after the other, so that the N rows
+//! are spread over the batch. Repeats are kept; dropping them would need another `q`.
 //! Papers score the whole batch against itself, which is N = B - 1, the default. Rows are masked where the item is one of the user's own,
 //! or the batch has no such row because it is the last and smaller: their entry is the row's own positive, which stands for no item.
 //! Hidasi et al., ICLR 2016, arXiv:1511.06939; the correction by `log q` is Yi et al., RecSys 2019, doi:10.1145/3298689.3346996, whose
@@ -52,6 +53,11 @@ impl PoolKind for InBatchPool {
         true
     }
 
+    /// 1: rows are spread over the batch, and a row without negatives moves nothing of its user or item.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn drawable(&self, train: &Interactions, items: usize) -> usize {
         with_train_users(train, items)
     }
@@ -77,9 +83,13 @@ struct InBatchProposal {
 impl Proposal for InBatchProposal {
     fn fill(&self, of: UserItems<'_>, row: Row<'_>, _rng: &mut Stream, ids: &mut [u32]) {
         let (own, non_positives) = (row.positives[row.place], of.non_positives());
-        let others = row.positives[row.place + 1..].iter().chain(&row.positives[..row.place]);
-        let mut possible = others.map(|&item| if non_positives.contains(item) { item } else { own });
-        ids.fill_with(|| possible.next().unwrap_or(own));
+        let (rows, wanted) = (row.positives.len(), ids.len());
+        let others = rows - 1;
+        for (draw, id) in ids.iter_mut().enumerate() {
+            let before = if wanted < others { (2 * draw + 1) * others / (2 * wanted) } else { draw };
+            let item = if before < others { row.positives[(row.place + 1 + before) % rows] } else { own };
+            *id = if non_positives.contains(item) { item } else { own };
+        }
     }
 
     fn log_probabilities(&self, _of: UserItems<'_>, ids: &[u32], out: &mut [f32]) {
@@ -105,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_follow_give_their_positives() {
+    fn other_rows_give_their_positives() {
         // User 0 has items 4 and 6; the batch's rows are of other users but for row 3, which is its own.
         let train = Interactions::from_pairs(3, [(0, 4), (0, 6), (1, 1), (1, 2), (2, 3), (2, 4), (2, 1)].into_iter());
         let prepared = Prepared::new(&SAMPLER, &train, 7).unwrap();
@@ -118,9 +128,10 @@ mod tests {
         for (found, count) in log_probabilities.iter().zip(counts) {
             assert!((f64::from(*found) - (count / 7.0).ln()).abs() < 1e-6, "{log_probabilities:?}");
         }
+        // Of five others two: 1 + floor(1/2 * 5/2) and 1 + floor(3/2 * 5/2) rows on.
         let mut few = [0; 2];
         prepared.draw(&mut stream(), row, &mut few, None);
-        assert_eq!(few, [3, 1]);
+        assert_eq!(few, [1, 2]);
     }
 
     #[test]

@@ -219,6 +219,11 @@ impl Sampler {
         pool.kind().memory(u64::from(count.unwrap_or(0)), sizes)
     }
 
+    /// Raised when a trial with its pool would give other numbers than before, and one without it would not.
+    pub fn revision(&self) -> u32 {
+        self.draws().pool.kind().revision()
+    }
+
     /// Whether negatives are the positives of the batch's other rows.
     pub fn draws_in_batch(&self) -> bool {
         self.draws().pool.kind().is_in_batch()

@@ -25,6 +25,11 @@ pub(crate) trait PoolKind {
         false
     }
 
+    /// Raised when a training with it would give other numbers than before, and one without it would not: what is stored of the others stays good.
+    fn revision(&self) -> u32 {
+        0
+    }
+
     /// Whether a row's candidates are distinct.
     fn is_distinct(&self) -> bool {
         false

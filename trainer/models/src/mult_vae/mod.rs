@@ -5,7 +5,7 @@
 //! g = tanh(W_3 z + b_3)              s(u, .) = W_4 g + b_4                  x: the binary train row of u
 //! L_u = -sum over train items of log softmax(s(u, .)) + beta KL(N(mu, sigma^2) || N(0, 1))
 //! ```
-//! beta grows with the steps up to `kl_weight`. In training a share of the numbers of x is dropped; ranked is by z = mu. The loss is the mean of L_u
+//! beta = min(`kl_weight`, step / `anneal_steps`). In training a share of the numbers of x is dropped; ranked is by z = mu. The loss is the mean of L_u
 //! over the users of a batch. W_1 is looked up for the items of x alone, and the last layer is made some items at a time. Matrices start as
 //! `xavier-normal` does, biases at 0. Liang et al., WWW 2018.
 
@@ -54,7 +54,7 @@ pub struct MultVae {
     /// The weight of the KL divergence at the end, at least 0.
     #[serde(default = "kl_weight")]
     pub kl_weight: f64,
-    /// Steps over which that weight grows from 0; 0 has it from the first step on.
+    /// Steps over which that weight would grow from 0 to 1; it stops at `kl_weight`, and 0 has it there from the first step on.
     #[serde(default = "anneal_steps")]
     pub anneal_steps: u32,
     /// Users of a step.
@@ -120,6 +120,11 @@ impl BackboneKind for MultVae {
     }
 
     /// The decoder's hidden layer with a 1 behind it, and W_4 with b_4.
+    /// 1: the divergence comes in towards a weight of 1, as in the release.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.hidden as usize + 1 }
     }
@@ -194,7 +199,7 @@ impl<'d> MultVaeTraining<'d> {
     fn beta(&self, step: u64) -> f64 {
         match self.settings.anneal_steps {
             0 => self.settings.kl_weight,
-            steps => self.settings.kl_weight * (step as f64 / f64::from(steps)).min(1.0),
+            steps => self.settings.kl_weight.min(step as f64 / f64::from(steps)),
         }
     }
 

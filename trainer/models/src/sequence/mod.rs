@@ -57,12 +57,14 @@ pub(super) fn memory(sizes: Sizes, of_token: u64, [dim, max_length]: [u32; 2], t
     let Sizes { users, items, train, batch, .. } = sizes;
     let (dim, max_length) = (u64::from(dim), u64::from(max_length));
     let of_histories = 3 * train * 4 + 4 * (users + 1) * 8;
-    of_histories + tokens(sizes, max_length, targets) * of_token * 4 + (2 * users + 3 * items + 2 * batch) * dim * 4
+    let of_tokens = tokens(sizes, max_length, targets).saturating_mul(of_token).saturating_mul(4);
+    of_tokens.saturating_add(of_histories + (2 * users + 3 * items + 2 * batch) * dim * 4)
 }
 
 /// Bytes of the passes of a batch in candle's operations, whose tokens leave so many numbers each, and of the items' gradients from its passes.
 pub(super) fn formula_memory(sizes: Sizes, of_token: u64, [dim, max_length]: [u32; 2], targets: TargetsOf) -> u64 {
-    tokens(sizes, max_length.into(), targets) * of_token * 4 + 2 * (sizes.items + sizes.batch) * u64::from(dim) * 4
+    let of_tokens = tokens(sizes, max_length.into(), targets).saturating_mul(of_token).saturating_mul(4);
+    of_tokens.saturating_add(2 * (sizes.items + sizes.batch) * u64::from(dim) * 4)
 }
 
 /// Tokens of a batch, at most.

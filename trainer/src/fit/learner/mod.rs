@@ -165,12 +165,7 @@ impl<'a> Learner<'a> {
     fn evaluate(&mut self, epoch: u32) -> Result<Option<f64>> {
         self.sync_to_host()?;
         if let Some(tensor) = self.state.parameters.not_finite() {
-            return Err(models::Error::NotFinite {
-                epoch,
-                step: self.state.dataset.train.len().div_ceil(self.state.learning.training.batch_size as usize) as u32,
-                tensor,
-            }
-            .into());
+            return Err(models::Error::NotFinite { epoch, step: self.batches.steps(), tensor }.into());
         }
         let mean = if self.state.collective.leads() { self.validate()? } else { None };
         let mean = self.state.collective.of_first("the validation metric", mean.as_slice(), 1)?.pop();

@@ -8,7 +8,7 @@ use crate::fit::{
 };
 use candle_core::Device;
 use embeddings::{MASKED, Row, ScoreGradients, Scored};
-use losses::{FusedLoss, FusedLossOfDraws, Loss};
+use losses::{FusedLoss, FusedLossOfDraws, Loss, Per};
 use rayon::prelude::*;
 use samplers::{Choice, RowScores};
 use std::{borrow::Cow, cell::RefCell};
@@ -144,6 +144,9 @@ impl<'a> LossStep<'a> {
             for values in [&mut scores.negatives, adversary, of_negatives].into_iter().filter(|values| !values.is_empty()) {
                 *values = narrowed.put_back(values);
             }
+        }
+        for (_, column) in self.loss.columns().iter().zip(&mut derivatives.columns).filter(|(spec, _)| !matches!(spec.per, Per::Whole(_))) {
+            column.iter_mut().zip(&empty).filter(|(_, empty)| **empty).for_each(|(derivative, _)| *derivative = 0.0);
         }
         let ScoreGradients { losses, positives, negatives } = &mut derivatives.scores;
         let rows = losses.iter_mut().zip(positives.chunks_exact_mut(self.batches.list())).zip(negatives.chunks_exact_mut(candidates));
