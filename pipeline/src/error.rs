@@ -66,7 +66,10 @@ pub enum Error {
     },
     /// No interaction is left.
     #[error(
-        "no interaction is left after `{step}`; before it there were {users} users, {items} items and {interactions} interactions: lower `{key}`"
+        "no interaction is left after `{step}`; before it there were {}, {} and {}: lower `{key}`",
+        counted(*.users, "user"),
+        counted(*.items, "item"),
+        counted(*.interactions, "interaction")
     )]
     Empty {
         /// The key below the dataset's entry that asks for the step.
@@ -128,6 +131,18 @@ pub enum Error {
 }
 
 impl Error {
+    /// What is said of a raw file that is not there, as whoever named it is to correct that; other errors stay.
+    pub(crate) fn absent(self, key: &'static str, at: &Location) -> Self {
+        let found = match at.local_path() {
+            Some(path) if path.is_dir() => "is a folder, expected a file (or all files in it, with `/` at its end)",
+            _ => "does not exist",
+        };
+        match self {
+            Self::Storage(dataset::Error::NotFound { at }) => Self::Absent { key, at, found },
+            other => other,
+        }
+    }
+
     pub(crate) fn setting(key: &'static str, reason: impl Into<String>) -> Self {
         Self::Setting { key, reason: reason.into() }
     }
@@ -143,4 +158,9 @@ impl Error {
     pub(crate) fn query(action: impl Into<String>, source: DataFusionError) -> Self {
         Self::Query { action: action.into(), source: Box::new(source) }
     }
+}
+
+/// A count and its noun: `1 user`, `2 users`.
+fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -68,7 +68,7 @@ fn file(key: &'static str, at: &Location) -> Result<Value> {
             found: "is a pipe or a device, expected a file, as it is read several times",
         });
     }
-    let of = |name: &str, at: &Location| Ok(json!({"name": name, "blake3": checksum::of(at).map_err(|error| absent(error, key, at))?}));
+    let of = |name: &str, at: &Location| Ok(json!({"name": name, "blake3": checksum::of(at).map_err(|error| error.absent(key, at))?}));
     match source::archive_of(at)? {
         Some((archive, member)) => of(&format!("{}/{member}", archive.name()), &archive),
         None => of(at.name(), at),
@@ -104,19 +104,6 @@ fn sorted(value: Value) -> Value {
             entries.sort_by(|a, b| a.0.cmp(&b.0));
             Value::Object(entries.into_iter().collect::<Map<String, Value>>())
         }
-        other => other,
-    }
-}
-
-/// A file that is not there is the sweep file's matter.
-fn absent(error: Error, key: &'static str, at: &Location) -> Error {
-    let is_folder = || at.local_path().is_some_and(|path| path.is_dir());
-    match error {
-        Error::Storage(dataset::Error::NotFound { at: text }) => Error::Absent {
-            key,
-            at: text,
-            found: if is_folder() { "is a folder, expected a file (or all files in it, with `/` at its end)" } else { "does not exist" },
-        },
         other => other,
     }
 }

@@ -139,7 +139,8 @@ impl Preparation {
 
     fn check_whole(&self) -> Result<()> {
         if self.split.takes_given_parts() {
-            return Err(Error::setting("split", "the source does not come split (expected `kind: random`, `temporal` or `leave-last`)"));
+            let kinds = quote::names(&Split::kinds_of_whole());
+            return Err(Error::setting("split", format!("the source does not come split (expected a `kind` that is one of {kinds})")));
         }
         if self.min_rating.is_some() && self.source.ratings() == Has::No {
             return Err(Error::setting("min_rating", "the source has no ratings (expected a rating column; or leave `min_rating` out)"));
@@ -206,7 +207,11 @@ mod tests {
             (json!({"train_share": {"share": 0}}), "`train_share.share`: 0 leaves nothing to learn from"),
             (json!({"train_share": {"share": 1.5}}), "`train_share.share`: 1.5 is no share"),
             (json!({"train_share": {"share": 0.5}, "noise": 0.1}), "`noise`: it could draw what `train_share` leaves out"),
-            (json!({"split": given}), "`split`: the source does not come split"),
+            (
+                json!({"split": given}),
+                "`split`: the source does not come split (expected a `kind` that is one of `random`, `temporal`, `leave-last`, `leave-n`, \
+                 `link-prediction`, `cross-validation`, `users`, `cold-start`)",
+            ),
             (json!({"source": adjacency}), "`split.kind`: the source comes split"),
             (json!({"source": adjacency, "split": given, "k_core": 5}), "`k_core`: the source comes split"),
             (json!({"source": adjacency, "split": given, "min_rating": 5}), "`min_rating`: the source comes split"),

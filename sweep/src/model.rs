@@ -10,6 +10,7 @@ use crate::{
 use anyhow::{Context, Result, bail};
 use dataset::{Dataset, Location};
 use evaluator::Scorer;
+use std::collections::HashSet;
 use trainer::Ended;
 
 /// A trained model that can rank.
@@ -81,7 +82,7 @@ fn named<'a>(rows: &'a [LeaderboardRow], dataset: &str, name: &str) -> Result<&'
     if let Some(row) = rows().find(|row| row.title == name || row.method == name) {
         return Ok(&row.method);
     }
-    let mut titles: Vec<&str> = rows().map(|row| row.title.as_str()).collect();
-    titles.dedup();
+    let mut seen = HashSet::new();
+    let titles: Vec<&str> = rows().map(|row| row.title.as_str()).filter(|title| seen.insert(*title)).collect();
     Err(Usage(nearest::unknown("method", name, &titles)).into())
 }

@@ -233,29 +233,47 @@ fn what_was_measured_otherwise_is_not_compared() {
 }
 
 #[test]
+fn a_sweep_file_names_the_tables_of_its_own_plan() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let longer = changed("epochs: 2", "epochs: 3");
+    sandbox.write("longer.yaml", &longer);
+    let ended = diff(&sandbox, &["longer.yaml", "s.yaml"]);
+    let expected = "longer.yaml: the tables beside FOLDER/runs/sweeps/tiny/tables.json are of another plan";
+    assert!(ended.complaint(1).contains(expected), "{}", ended.error);
+
+    sandbox.write("first.yaml", SWEEP);
+    run(&sandbox, &longer);
+    assert_eq!(shown(&sandbox, &["first.yaml", "s.yaml"]), shown(&sandbox, &["s.yaml"]));
+    let ended = diff(&sandbox, &["first.yaml"]);
+    assert!(ended.complaint(2).contains("has no history"), "{}", ended.error);
+}
+
+#[test]
 fn each_mistake_has_one_message() {
     let sandbox = Sandbox::new(SWEEP);
     sandbox.run_well();
+    run(&sandbox, &changed("name: tiny", "name: other"));
     for (arguments, expected) in [
         (&["nowhere.yaml"][..], "cannot read the sweep file `nowhere.yaml`: there is none"),
-        (&["s.yaml"], "FOLDER/runs/sweeps/tiny has no history: no other plan has run under this name; name two sweeps"),
+        (&["s.yaml"], "FOLDER/runs/sweeps/other has no history: no other plan has run under this name before; name two sweeps"),
+        (&["s.yaml", "runs/sweeps/other"], "A and B are the same tables, FOLDER/runs/sweeps/other; name two sweeps"),
         (
-            &["s.yaml", "s.yaml", "--metric", "ndcg@7"],
+            &[TABLES, "s.yaml", "--metric", "ndcg@7"],
             "FOLDER/runs/sweeps/tiny has no ndcg@7; --metric takes one that both sweeps have, of ndcg@5, recall@5",
         ),
-        (&["s.yaml", "s.yaml", "--metric", "novelty@5"], "--metric: `novelty@5` does not say which method ranks better"),
+        (&[TABLES, "s.yaml", "--metric", "novelty@5"], "--metric: `novelty@5` does not say which method ranks better"),
     ] {
         let ended = diff(&sandbox, arguments);
         assert!(ended.complaint(2).contains(expected), "{arguments:?}\n{}", ended.error);
     }
-    let ended = diff(&sandbox, &["s.yaml", "runs"]);
-    assert!(
-        ended.complaint(1).contains("FOLDER/runs has no tables of a sweep (tables.json is not there); name a sweep that has run"),
-        "{}",
-        ended.error
-    );
+    for (arguments, folder) in [(&["s.yaml", "runs"][..], "runs"), (&["nosuch"], "nosuch")] {
+        let expected = format!("FOLDER/{folder} has no tables of a sweep (tables.json is not there); name a sweep that has run");
+        let ended = diff(&sandbox, arguments);
+        assert!(ended.complaint(1).contains(&expected), "{}", ended.error);
+    }
     fs::write(sandbox.path(TABLES).join("metrics.parquet"), "no table").unwrap();
-    assert!(diff(&sandbox, &["s.yaml", "s.yaml"]).complaint(1).contains("metrics.parquet"), "a damaged table is named");
+    assert!(diff(&sandbox, &["s.yaml", TABLES]).complaint(1).contains("metrics.parquet"), "a damaged table is named");
     let list = sandbox.ended(&mut sandbox.command(&["list", "--storage", "nowhere"]));
     assert!(list.complaint(1).contains("has no mark of ranksweep"), "{}", list.error);
 }

@@ -8,7 +8,7 @@ use arrow::array::{Array, Float64Array, StringArray, UInt32Array};
 use dataset::{Location, table};
 use evaluator::tables::{read_metrics, read_per_user};
 use std::collections::BTreeMap;
-use support::{Ended, SWEEP, Sandbox};
+use support::{Ended, SWEEP, Sandbox, changed};
 
 /// u0 to u8 in three countries, u9 alone in a fourth; u10 and u11 are not named.
 fn users() -> String {
@@ -113,4 +113,7 @@ fn each_mistake_has_one_message() {
         let ended = groups(&sandbox, arguments);
         assert!(ended.complaint(code).contains(expected), "{arguments:?}\n{}", ended.error);
     }
+    sandbox.write("s.yaml", changed("epochs: 2", "epochs: 3"));
+    let ended = groups(&sandbox, &["--users", "users.csv", "--column", "country"]);
+    assert!(ended.complaint(1).contains("are of another plan"), "{}", ended.error);
 }

@@ -110,7 +110,7 @@ fn a_new_user_with_the_history_of_another_has_its_list() {
     sandbox.write("u3.txt", "u3\n");
     recommend(&["--trial", &ease.trial, "--users", "u3.txt", "--out", "known.parquet"]);
     let said = recommend(&["--trial", &ease.trial, "--histories", "new.csv", "--out", "new.parquet"]);
-    assert!(said.contains("for 1 users") && said.contains("2 rows of items that the model does not know left out"), "{said}");
+    assert!(said.contains("for 1 user, by") && said.contains("2 rows of items that the model does not know left out"), "{said}");
     assert!(said.contains("no list for 1 user without an item that it knows"), "{said}");
     let known: Vec<(String, f32)> = lists(&sandbox, "known.parquet").into_iter().map(|(_, item, score)| (item, score)).collect();
     let new: Vec<(String, f32)> = lists(&sandbox, "new.parquet").into_iter().map(|(_, item, score)| (item, score)).collect();
@@ -134,7 +134,7 @@ fn networks_graphs_and_neighbours_score_new_users_from_their_checkpoints() {
     for trial in sandbox.timeless_rows().0 {
         let arguments = ["recommend", "s.yaml", "--trial", &trial.trial, "--histories", "new.csv", "-k", "30", "--out", "new.parquet"];
         let ended = sandbox.ended(&mut sandbox.command(&arguments));
-        assert!(ended.code == Some(0) && ended.out.contains("for 1 users"), "{}: {}{}", trial.method, ended.out, ended.error);
+        assert!(ended.code == Some(0) && ended.out.contains("for 1 user, by"), "{}: {}{}", trial.method, ended.out, ended.error);
         assert!(ended.out.contains("1 row of items that the model does not know left out (`nobody's`)"), "{}", ended.out);
         let lists = lists(&sandbox, "new.parquet");
         let is_new = |item: &str| !["i9", "i12", "i0"].contains(&item);

@@ -126,6 +126,7 @@ fn what_cannot_be_refit_is_said() {
     };
     let method = refused(&["--method", "bpr on mf-5"]);
     assert!(method.starts_with("unknown method `bpr on mf-5`: did you mean `bpr on mf-4`?"), "{method}");
+    assert_eq!(method.matches("`popularity`").count(), 1, "{method}");
     assert!(refused(&["--trial", "0123456789abcdef"]).contains("no trial of the sweep has the id `0123456789abcdef`"));
     assert!(refused(&["--dataset", "large"]).contains("the sweep has no dataset `large`; it has small"));
 }

@@ -29,7 +29,8 @@ impl Beginning {
         let path = archive::expanded(path)?;
         let at = files::all("path", &path)?.swap_remove(0);
         let mut bytes = Vec::new();
-        content::open(&at)?.take(BYTES).read_to_end(&mut bytes).map_err(|error| content::unreadable(&at, 0, error))?;
+        let raw = content::open(&at).map_err(|error| error.absent("path", &at))?;
+        raw.take(BYTES).read_to_end(&mut bytes).map_err(|error| content::unreadable(&at, 0, error))?;
         if bytes.is_empty() {
             return Err(Error::file(&at, "the file is empty; copy it again"));
         }

@@ -19,6 +19,11 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
     zoned.or_else(local).map(|time| time.and_utc()).map(|time| time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9)
 }
 
+/// Seconds since 1970 as a date of ISO 8601 in UTC, to the second; `None` for one of a year that no date has.
+pub(crate) fn date(seconds: f64) -> Option<String> {
+    DateTime::from_timestamp(seconds.floor() as i64, 0).map(|time| time.format("%Y-%m-%dT%H:%M:%SZ").to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,5 +48,7 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(parse(text), expected, "{text}");
         }
+        assert_eq!(date(1_714_566_615.25).unwrap(), "2024-05-01T12:30:15Z");
+        assert_eq!(date(f64::INFINITY), None);
     }
 }

@@ -78,7 +78,8 @@ impl Borders {
     /// Finds the borders of test, and, of what is left, of validation. What happens at one time stays together.
     ///
     /// # Errors
-    /// [`Error::Setting`] when all of a share has the time of what is before it, or validation is to begin after test.
+    /// [`Error::Setting`] when all of a share has the time of what is before it, validation is to begin after test, or no interaction is before
+    /// a moment, or from it on.
     pub(crate) fn new(times: &mut dyn Times, test: &Last, validation: &Last) -> Result<Self> {
         let all = times.count()?;
         let (before_test, left) = Self::before(times, all, test, "split.test")?;
@@ -94,7 +95,16 @@ impl Borders {
     /// The last moment before what is held out of the first `among` interactions, and how many are at most that.
     fn before(times: &mut dyn Times, among: usize, held_out: &Last, key: &'static str) -> Result<(Option<f64>, usize)> {
         match (held_out.moment(key)?, held_out) {
-            (Some(moment), _) => Ok((Some(moment.next_down()), times.before(moment)?)),
+            (Some(moment), _) => {
+                let (all, before) = (times.count()?, times.before(moment)?);
+                if all > 0 && before == 0 {
+                    return Err(held_out.too_early(key, times.at(0)?.0));
+                }
+                if all > 0 && before == all {
+                    return Err(held_out.too_late(key, times.at(all - 1)?.0));
+                }
+                Ok((Some(moment.next_down()), before))
+            }
             (None, &Last::Share(share)) => border(times, among, Ratio::new(key, share)?),
             (None, Last::From(_)) => unreachable!("a text is a moment or an error"),
         }

@@ -48,6 +48,35 @@ impl Last {
             }
         }
     }
+
+    /// Another moment in the way in which this one is written: as a date, or as a number in the source's own unit.
+    fn written(&self, moment: f64) -> String {
+        let is_date = matches!(self, Self::From(text) if text.trim_ascii().parse::<f64>().is_err());
+        is_date.then(|| time::date(moment)).flatten().unwrap_or_else(|| moment.to_string())
+    }
+
+    /// The error of a moment at which a part begins, and before which no interaction is.
+    pub(super) fn too_early(&self, key: &'static str, first: f64) -> Error {
+        let first = self.written(first);
+        let reason = format!("no interaction is before `{self}`, the first is at {first} (expected a later moment, or a share)");
+        Error::setting(key, reason)
+    }
+
+    /// The error of a moment at which a part begins, and from which on no interaction is.
+    pub(super) fn too_late(&self, key: &'static str, last: f64) -> Error {
+        let last = self.written(last);
+        let reason = format!("no interaction is from `{self}` on, the last is at {last} (expected an earlier moment, or a share)");
+        Error::setting(key, reason)
+    }
+}
+
+impl fmt::Display for Last {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Share(share) => write!(f, "{share}"),
+            Self::From(text) => f.write_str(&quote::value(text)),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Last {

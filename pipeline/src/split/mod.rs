@@ -139,6 +139,9 @@ macro_rules! splits {
                     $(Self::$split(split) => split,)+
                 }
             }
+
+            /// The names of all kinds in Rust.
+            const NAMES: &[&str] = &[$(stringify!($split),)+];
         }
     };
 }
@@ -174,6 +177,12 @@ impl Split {
     /// Whether the split parts interactions by their times.
     pub(crate) fn needs_timestamps(&self) -> bool {
         self.kind().needs_timestamps()
+    }
+
+    /// The kinds of sweep files that part a source which does not come split.
+    pub(crate) fn kinds_of_whole() -> Vec<String> {
+        let given = dataset::quote::kind(&Self::default());
+        Self::NAMES.iter().map(|name| kebab_case(name)).filter(|kind| *kind != given).collect()
     }
 
     /// Whether the split takes the source's own parts.
@@ -232,6 +241,18 @@ impl Split {
     pub(crate) fn hold_out(&self, edges: &mut Edges, borders: &Borders) -> Result<()> {
         self.kind().hold_out(edges, borders)
     }
+}
+
+/// `leave-last` of `LeaveLast`.
+fn kebab_case(name: &str) -> String {
+    let mut kebab = String::new();
+    for (at, letter) in name.char_indices() {
+        if at > 0 && letter.is_uppercase() {
+            kebab.push('-');
+        }
+        kebab.push(letter.to_ascii_lowercase());
+    }
+    kebab
 }
 
 pub(crate) fn no_timestamps() -> Error {

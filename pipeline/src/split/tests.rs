@@ -169,6 +169,14 @@ fn temporal_parts_at_a_date() {
     assert!(message(serde_json::json!({"test": "1970-01-02", "validation": "1970-01-03"})).contains("it begins after test does"));
     assert!(message(serde_json::json!({"test": "last May"})).starts_with("`split.test`: `last May` is no moment"));
     assert!(message(serde_json::json!({"test": 1.5})).starts_with("`split.test`: 1.5 is no share"));
+    assert_eq!(
+        message(serde_json::json!({"test": "2030-01-01"})),
+        "`split.test`: no interaction is from `2030-01-01` on, the last is at 2001-09-09T01:46:40Z (expected an earlier moment, or a share)"
+    );
+    assert_eq!(
+        message(serde_json::json!({"test": 0.34, "validation": "0"})),
+        "`split.validation`: no interaction is before `0`, the first is at 0 (expected a later moment, or a share)"
+    );
     let typed: Temporal = serde_json::from_str(r#"{"test": 0.2, "validation": "1970-01-02"}"#).unwrap();
     assert_eq!(serde_json::to_string(&typed).unwrap(), r#"{"test":0.2,"validation":"1970-01-02"}"#);
 }

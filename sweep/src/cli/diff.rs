@@ -1,17 +1,15 @@
 //! `ranksweep diff A [B]`
 
-use super::{Ending, Global, Usage, output};
+use super::{Ending, Global, Usage, named_tables::NamedTables, output};
 use crate::{
     diff::{DiffFormat, Difference},
-    file::SweepFile,
     report::Style,
-    runner::{StoredSweep, kept},
+    runner::StoredSweep,
 };
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use dataset::Location;
 use evaluator::MetricAt;
-use std::path::Path;
 
 /// Two sweeps side by side, from their stored tables.
 #[derive(Debug, Args)]
@@ -37,15 +35,10 @@ impl Diff {
     /// Reads both sweeps' tables, prints what differs, and writes the table where it is asked for.
     ///
     /// # Errors
-    /// Sweeps that have not run, a metric that one has not, or a store that fails.
+    /// Sweeps that have not run, tables that are of another plan or the same twice, a metric that one has not, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let out = self.out.as_ref().map(|url| Location::parse(url).map_err(|error| Usage(format!("--out: {error}")))).transpose()?;
-        let first = folder(&self.first, global)?;
-        let [before, after] = match &self.second {
-            Some(second) => [first, folder(second, global)?],
-            None => [before(&first)?, first],
-        };
-        let (before, after) = (StoredSweep::read(&before)?, StoredSweep::read(&after)?);
+        let (before, after) = self.sides(global)?;
         let difference = Difference::new(&before, &after, self.metric)?;
         let style = Style { width: output::width(), color: output::is_colored() };
         output::print(&difference.export(self.format, style)?)?;
@@ -56,22 +49,18 @@ impl Diff {
         }
         Ok(Ending::Done)
     }
-}
 
-/// The folder of tables that an argument names: itself, or that of a sweep file.
-pub(super) fn folder(argument: &str, global: &Global) -> Result<Location> {
-    if !Path::new(argument).is_file() {
-        let is_file = [".yaml", ".yml"].iter().any(|suffix| argument.ends_with(suffix));
-        let missing = || Usage(format!("cannot read the sweep file `{argument}`: there is none"));
-        return if is_file { Err(missing().into()) } else { Ok(Location::parse(argument)?) };
+    /// The tables of A and B; where B is left out, those that stood before A, and A's.
+    fn sides(&self, global: &Global) -> Result<(StoredSweep, StoredSweep)> {
+        let named = NamedTables::find(&self.first, global)?;
+        let first = StoredSweep::read(&named.folder)?;
+        let Some(second) = &self.second else {
+            return Ok((StoredSweep::read(&named.before()?)?, first));
+        };
+        let second = NamedTables::find(second, global)?.folder;
+        if second.to_string() == first.folder.to_string() {
+            return Err(Usage(format!("A and B are the same tables, {second}; name two sweeps")).into());
+        }
+        Ok((first, StoredSweep::read(&second)?))
     }
-    let file = SweepFile::open(argument)?;
-    Ok(file.storage_or(global.storage.as_deref())?.join("sweeps").join(&file.name.value))
-}
-
-/// What stood under a sweep's name before.
-fn before(sweep: &Location) -> Result<Location> {
-    let none = || Usage(format!("{sweep} has no history: no other plan has run under this name; name two sweeps"));
-    let kept = kept(sweep).with_context(|| sweep.to_string())?.pop().ok_or_else(none)?;
-    Ok(kept.folder)
 }

@@ -1,6 +1,6 @@
 //! `ranksweep groups SWEEP.yaml --users FILE --column NAME`
 
-use super::{Ending, Global, Usage, diff::folder, output};
+use super::{Ending, Global, Usage, named_tables::NamedTables, output};
 use crate::{groups::UserGroups, report::Style, runner::StoredSweep, user_rows};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -30,11 +30,11 @@ impl GroupsArguments {
     /// Reads the sweep's tables and the file, prints the groups, and writes the table where it is asked for.
     ///
     /// # Errors
-    /// A sweep that has not run, a file that cannot be read, lacks a column or knows none of the users, a metric that the sweep has not.
+    /// A sweep that has not run, or only by another plan, a file that cannot be read, lacks a column or knows none of the users, a metric that the sweep has not.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let parse = |flag: &str, url: &String| Location::parse(url).map_err(|error| Usage(format!("{flag}: {error}")));
         let (users, out) = (parse("--users", &self.users)?, self.out.as_ref().map(|url| parse("--out", url)).transpose()?);
-        let sweep = StoredSweep::read(&folder(&self.sweep, global)?)?;
+        let sweep = StoredSweep::read(&NamedTables::find(&self.sweep, global)?.folder)?;
         let rows = user_rows::read(&users, &[&self.column])?;
         let groups = UserGroups::new(&sweep, &self.column, rows, self.metric).with_context(|| users.to_string())?;
         let style = Style { width: output::width(), color: output::is_colored() };

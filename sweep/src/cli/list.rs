@@ -2,9 +2,9 @@
 
 use super::{Ending, Global, Usage, namespace::Namespace, output};
 use crate::status::{StoredPlan, stored};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
-use cluster::client::{Listed, list};
+use cluster::client::{ClientError, Listed, list};
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
 use dataset::{Location, block_on};
 use serde::Serialize;
@@ -29,7 +29,11 @@ impl List {
             let storage = Location::parse(url).map_err(|error| Usage(format!("--storage: {error}")))?;
             return self.print(&stored(&storage)?, &format!("no sweep has tables in {storage}"), of_storage);
         }
-        let listed = block_on(list(&self.namespace.cluster()?))?;
+        let cluster = match self.namespace.cluster() {
+            Err(error @ ClientError::NoCluster { .. }) => bail!("{error}; or name a storage: `--storage ./runs`"),
+            cluster => cluster?,
+        };
+        let listed = block_on(list(&cluster))?;
         self.print(&listed, &format!("no sweep is in namespace {}", self.namespace.name()), of_cluster)
     }
 

@@ -24,6 +24,7 @@ mod log;
 mod logs;
 mod man;
 mod memory;
+mod named_tables;
 mod namespace;
 mod output;
 mod plan;

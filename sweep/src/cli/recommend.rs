@@ -4,6 +4,7 @@ use super::{Ending, Global, Usage, output};
 use crate::{
     histories::Histories,
     model::{self, Model},
+    number,
     recommend::{self, ListFormat, Request, Seen, Written},
     runner::{self, Session},
 };
@@ -74,6 +75,7 @@ impl Recommend {
         let Written { users, unknown } = recommend::write(&out, &dataset, &scorer, &request)?;
         let unknown = match unknown {
             0 => String::new(),
+            1 => "; 1 of them has no train interaction, so that the model knows nothing of it".to_owned(),
             unknown => format!("; {unknown} of them have no train interaction, so that the model knows nothing of them"),
         };
         let planned = session.plan.dataset_of(session.plan.trial_named(&trial.trial)?.2);
@@ -81,8 +83,9 @@ impl Recommend {
         let (method, trial) = (trial.method, trial.trial);
         let everything = if self.refit { ", trained on all interactions" } else { "" };
         let text = format!(
-            "{out}: lists of up to {} items for {users} users, by {method} (trial {trial}{split}{everything}){unknown}{left_out}\n",
-            self.k
+            "{out}: lists of up to {} for {}, by {method} (trial {trial}{split}{everything}){unknown}{left_out}\n",
+            number::counted(self.k as usize, "item"),
+            number::counted(users, "user")
         );
         if is_stdout { output::print_aside(&text) } else { output::print(&text) }?;
         Ok(Ending::Done)

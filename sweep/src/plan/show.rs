@@ -132,7 +132,7 @@ fn rungs(plan: &Plan) -> String {
         let what = if rung.repeats { ", of the picked configurations with the other seeds" } else { "" };
         let to = match ends.first().filter(|&&first| first < rung.epochs) {
             Some(first) => format!("their ends, {first} to {} epochs", rung.epochs),
-            None => format!("{} epochs", rung.epochs),
+            None => count_of(rung.epochs as usize, "epoch"),
         };
         let _ = writeln!(text, "rung {index}: {} to {to}{what}", count_of(rung.trials, "trial"));
     }
@@ -141,7 +141,8 @@ fn rungs(plan: &Plan) -> String {
     let is_asynchronous = plan.search.halving().is_some_and(|halving| halving.asynchronous);
     let least = if is_asynchronous { "at least " } else { "" };
     let beyond = if is_asynchronous { ", and more where an early one is overtaken after it went on" } else { "" };
-    let _ = writeln!(text, "{least}{searched} epochs in all{beyond}; all trials to the end take {all} ({saved:.0} % saved)");
+    let searched = count_of(searched as usize, "epoch");
+    let _ = writeln!(text, "{least}{searched} in all{beyond}; all trials to the end take {all} ({saved:.0} % saved)");
     text
 }
 

@@ -50,7 +50,8 @@ pub fn tests(plan: &Plan, found: &[Found], pilots: &[(String, Option<Pilot>)]) -
     let all: usize = pilots.iter().map(|(dataset, _)| comparisons(dataset)).sum();
     let each = evaluation.metric_ats().len() * evaluation.significance.tests.len();
     let mut text = format!(
-        "\n{all} comparisons of methods, each by {} of {}",
+        "\n{} of methods, each by {} of {}",
+        count_of(all, "comparison"),
         count_of(each, "test"),
         count_of(evaluation.metric_ats().len(), "metric")
     );
@@ -178,7 +179,7 @@ seeds: [1, 2]
     #[test]
     fn a_pilot_says_what_can_be_told_apart() {
         let text = said(Some(pilot()));
-        assert!(text.starts_with("\n1 comparisons of methods, each by 8 tests of 4 metrics; verdicts are about ndcg@20\n"), "{text}");
+        assert!(text.starts_with("\n1 comparison of methods, each by 8 tests of 4 metrics; verdicts are about ndcg@20\n"), "{text}");
         assert!(
             text.contains("sweep pilot, in percent of 0.2500 (the median ndcg@20): 3.88% with 2 (this sweep), 3.60% with 3,"),
             "{text}"

@@ -83,11 +83,14 @@ fn missing(methods: &[MethodTrials]) -> Option<String> {
 
 /// Models that rank nothing, for which a metric would be a number all the same.
 fn constant(method: &MethodTrials) -> Option<String> {
-    let count = method.trials.iter().filter(|trial| trial.status == Status::Constant).count();
+    let constant = || method.trials.iter().filter(|trial| trial.status == Status::Constant);
+    let mut values = constant().filter_map(|trial| trial.parameters.as_object()).flat_map(|parameters| parameters.values());
+    let why = if values.any(serde_json::Value::is_number) { "; the values are too extreme for a model" } else { "" };
+    let count = constant().count();
     let trials = number::counted(method.trials.len(), "trial");
     (count > 0).then(|| {
         let what = "all items have the same score for every user, so that there is nothing to rank";
-        format!("{}: in {} of {trials} {what}; the values are too extreme for a model.", method.title, number::count(count))
+        format!("{}: in {} of {trials} {what}{why}.", method.title, number::count(count))
     })
 }
 
@@ -99,10 +102,11 @@ fn stopped(methods: &[MethodTrials]) -> Option<String> {
         *at.entry(trial.epochs.unwrap_or_default()).or_default() += 1;
     }
     let parts: Vec<String> = at.iter().map(|(epochs, count)| format!("{} after {epochs}", number::count(*count))).collect();
+    let epochs = if at.last_key_value().is_some_and(|(&epochs, _)| epochs == 1) { "epoch" } else { "epochs" };
     (!parts.is_empty()).then(|| {
         let count = number::count(at.values().sum());
         format!(
-            "Successive halving stopped {count} of {} early, by validation: {} epochs.",
+            "Successive halving stopped {count} of {} early, by validation: {} {epochs}.",
             number::counted(all, "trial"),
             number::listed(&parts)
         )
@@ -114,7 +118,8 @@ fn skipped(methods: &[MethodTrials]) -> Option<String> {
     let count = methods.iter().flat_map(|method| &method.trials).filter(|trial| trial.status == Status::Skipped).count();
     (count > 0).then(|| {
         let trials = number::counted(count, "trial");
-        format!("Values were picked by the first seeds alone (`tuning_seeds`), and repeated with the others: {trials} of what was not picked were not needed.")
+        let were = if count == 1 { "was" } else { "were" };
+        format!("Values were picked by the first seeds alone (`tuning_seeds`), and repeated with the others: {trials} of what was not picked {were} not needed.")
     })
 }
 
@@ -236,7 +241,14 @@ mod tests {
         of_bpr.next().unwrap().status = Status::Constant;
         let remarks = remarks(&sweep.input(), "books");
         let said = remarks.iter().find(|remark| remark.contains("all items have the same score for every user")).unwrap();
-        assert!(said.starts_with("bpr on mf-64: in 1 of "), "{said}");
+        assert!(said.starts_with("bpr on mf-64: in 1 of ") && said.ends_with("; the values are too extreme for a model."), "{said}");
+
+        let mut of_popularity = sweep.trials.iter_mut().filter(|trial| trial.dataset == "books" && trial.method == "popularity");
+        let popularity = of_popularity.next().unwrap();
+        (popularity.status, popularity.parameters) = (Status::Constant, serde_json::json!({}));
+        let remarks = super::remarks(&sweep.input(), "books");
+        let said = remarks.iter().find(|remark| remark.starts_with("popularity: in 1 of 1 trial all items")).unwrap();
+        assert!(said.ends_with("so that there is nothing to rank."), "{said}");
     }
 
     #[test]

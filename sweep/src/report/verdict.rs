@@ -52,6 +52,7 @@ fn against(input: &Input, others: &[(String, Option<Pair>)]) -> String {
     if !better.is_empty() {
         let who = match (better.len(), others.len()) {
             (1, 1) => "the other method".to_owned(),
+            (2, 2) => "both others".to_owned(),
             (some, all) if some == all => format!("all {all} others"),
             (some, all) => format!("{some} of {all} others"),
         };

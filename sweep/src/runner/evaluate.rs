@@ -3,7 +3,7 @@
 use super::{Interrupted, Results, Session, Standing, progress::RankingStage, results, rows, select};
 use crate::{
     chain::chain,
-    interrupt,
+    interrupt, number,
     plan::{PlannedDataset, Spaces, plain},
     tables::{Status, TrialRow},
 };
@@ -168,11 +168,11 @@ fn tells_nothing(session: &Session, dataset: &Dataset, candidate: &Candidate, va
 fn leave_out(row: &mut TrialRow, values: &TrialValues) {
     let numbers = row.parameters.as_object().into_iter().flatten().filter(|(_, value)| value.is_number());
     let numbers: Vec<String> = numbers.map(|(name, value)| format!("{name}={}", plain(value))).collect();
-    let error = format!(
-        "all items have the same score for each of {} users: these values are too extreme for a model ({})",
-        values.users.len(),
-        numbers.join(", ")
-    );
+    let why = match &numbers[..] {
+        [] => "the model tells no item from another".to_owned(),
+        _ => format!("these values are too extreme for a model ({})", numbers.join(", ")),
+    };
+    let error = format!("all items have the same score for each of {}: {why}", number::counted(values.users.len(), "user"));
     tracing::warn!(trial = row.trial, method = row.method, dataset = row.dataset, error, "not ranked");
     (row.status, row.selected, row.error) = (Status::Constant, false, Some(error));
 }
@@ -180,10 +180,11 @@ fn leave_out(row: &mut TrialRow, values: &TrialValues) {
 /// Remarks with what is to be said of top-N lists.
 fn listed(remarks: Option<String>, counts: ListCounts, users: usize) -> Option<String> {
     let ListCounts { cutoff, short, empty, masked } = counts;
-    let without = if empty > 0 { format!(", of which {empty} have none") } else { String::new() };
-    let short =
-        (short > 0).then(|| format!("the lists of {short} of {users} users are shorter than the largest cutoff, {cutoff}{without}"));
-    let masked = (masked > 0).then(|| format!("{masked} listed items that users have in train or validation were passed over"));
+    let without = if empty > 0 { format!(", of which {empty} {} none", if empty == 1 { "has" } else { "have" }) } else { String::new() };
+    let of_users = number::counted(users, "user");
+    let short = (short > 0).then(|| format!("the lists of {short} of {of_users} are shorter than the largest cutoff, {cutoff}{without}"));
+    let (items, were) = if masked == 1 { ("item", "was") } else { ("items", "were") };
+    let masked = (masked > 0).then(|| format!("{masked} listed {items} that users have in train or validation {were} passed over"));
     let all: Vec<String> = remarks.into_iter().chain(short).chain(masked).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }

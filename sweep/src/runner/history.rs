@@ -4,7 +4,7 @@
 //! folder the marker is written last, so that a folder without one is no history.
 
 use super::{
-    all_trials,
+    Session, all_trials,
     marker::{self, Tables},
 };
 use crate::plan::Plan;
@@ -40,6 +40,22 @@ pub(crate) fn kept(sweep: &Location) -> Result<Vec<Kept>> {
     }
     all.sort_by_key(|kept| kept.number);
     Ok(all)
+}
+
+/// The folder of the tables of a session's plan: the sweep's own, or, where those of another plan stand there, the last one of its history.
+///
+/// # Errors
+/// When there are none, all are of other plans, or a marker is damaged; a store that fails.
+pub(crate) fn tables_of_plan(session: &Session) -> anyhow::Result<Location> {
+    let sweep = session.folder();
+    if Tables::of(&sweep).is_ok_and(|tables| !tables.is_of(&session.plan)) {
+        for earlier in kept(&sweep)?.into_iter().rev() {
+            if Tables::of(&earlier.folder)?.is_of(&session.plan) {
+                return Ok(earlier.folder);
+            }
+        }
+    }
+    Tables::read(session).map(|_| sweep)
 }
 
 /// A plan's hash, by the checksum of its file.

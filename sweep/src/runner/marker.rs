@@ -39,10 +39,15 @@ impl Tables {
             }
             other => Ok(other?),
         }?;
-        let is_same = tables.files.get(PLAN) == Some(&FileEntry::of(session.plan.to_json().as_bytes()));
         let at = folder.join(FILE);
+        let is_same = tables.is_of(&session.plan);
         ensure!(is_same, "the tables beside {at} are of another plan: the sweep file or its data changed; run `ranksweep run` again");
         Ok(tables)
+    }
+
+    /// Whether the tables are of this very plan.
+    pub(super) fn is_of(&self, plan: &Plan) -> bool {
+        self.files.get(PLAN) == Some(&FileEntry::of(plan.to_json().as_bytes()))
     }
 
     /// Writes the marker of these files.

@@ -31,6 +31,7 @@ fn what_it_cannot_tell_is_asked_for_and_nothing_is_written() {
     sandbox.write("odd.csv", "who,what,stars\n1,2,3\n");
     sandbox.write("bad.csv", "user,item,rating\n1,2,3\n1,3,good\n");
     sandbox.write("words.txt", "once\nupon\n");
+    std::fs::create_dir(sandbox.path("folder")).unwrap();
     let cases = [
         ("odd.csv", 1, "`columns`: odd.csv has the columns `who`, `what`, `stars`: none of them is known to hold user; name it by --user"),
         ("odd.csv --user whom", 1, "`columns`: odd.csv has no column `whom` for user; it has `who`, `what`, `stars`"),
@@ -40,7 +41,8 @@ fn what_it_cannot_tell_is_asked_for_and_nothing_is_written() {
             "bad.csv, taken for text separated by `,` with names in its first line: FOLDER/bad.csv line 3: column `rating`: `good`",
         ),
         ("words.txt", 1, "FOLDER/words.txt: it has no lines of users and items (expected lines of fields"),
-        ("none.csv", 1, "FOLDER/none.csv"),
+        ("none.csv", 1, "FOLDER/none.csv does not exist"),
+        ("folder", 1, "FOLDER/folder is a folder, expected a file (or all files in it, with `/` at its end)"),
     ];
     for (arguments, code, message) in cases {
         let ended = init(&sandbox, arguments);

@@ -17,6 +17,8 @@ fn no_kubeconfig() {
     let complaint = refused(&setting, "submit s.yaml --namespace team", 1);
     let words = "no cluster is configured: failed to read kubeconfig from `FOLDER/kubeconfig`: No such file or directory (os error 2); ";
     assert!(complaint.starts_with(words), "{complaint}");
+    let complaint = refused(&setting, "list", 1);
+    assert!(complaint.starts_with(words) && complaint.ends_with("; or name a storage: `--storage ./runs`"), "{complaint}");
 }
 
 #[test]

@@ -118,6 +118,10 @@ mod tests {
         );
         let page = crate::report::page::render(&input, &report).unwrap();
         assert!(page.contains(verdict) && page.contains("id=\"paper\"") && page.contains("said contradicted"));
+        let one = Printed { values: printed.values[..1].to_vec(), ..printed.clone() };
+        let input = Input { printed: Some(&one), ..sweep.input() };
+        let text = Report::new(&input).terminal(&input, Style::default());
+        assert!(text.contains("0 of 1 printed number is reproduced within 5%, 1 is contradicted."), "{text}");
         let without = sweep.input();
         assert!(!crate::report::page::render(&without, &Report::new(&without)).unwrap().contains("id=\"paper\""));
     }

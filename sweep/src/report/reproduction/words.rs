@@ -20,8 +20,9 @@ pub(super) fn numbers(reproduction: &Reproduction, printed: &Printed) -> String 
         .chain((of("missing") > 0).then(|| format!("{} without a result", of("missing"))))
         .collect();
     let all = number::counted(reproduction.numbers.len(), "printed number");
+    let verb = if reproduction.numbers.len() == 1 { "is" } else { is(of("reproduced")) };
     let rest = if others.is_empty() { String::new() } else { format!(", {}", others.join(", ")) };
-    format!("{} of {all} {} reproduced within {}{rest}.", of("reproduced"), is(of("reproduced")), printed.margin)
+    format!("{} of {all} {verb} reproduced within {}{rest}.", of("reproduced"), printed.margin)
 }
 
 /// How the numbers are judged.

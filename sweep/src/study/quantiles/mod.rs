@@ -184,18 +184,11 @@ fn statements(settings: &QuantileSettings, rows: &[Row]) -> Vec<Statement> {
 }
 
 fn remarks(subject: &Subject, settings: &QuantileSettings) -> Vec<String> {
-    let needed = samples_to_say_anything(subject.items.into(), settings.cutoff.into());
-    let mut remarks = vec![
-        format!(
-            "Theorem 3.2 is vacuous here: at the top {} of {} items, whatever the scores are, its bound is at least 1 below N = {}. Only \
-             the measured errors say how good an estimate is.",
-            settings.cutoff,
-            number::count(subject.items as usize),
-            number::count(needed as usize)
-        ),
+    let mut remarks: Vec<String> = vacuous(subject, settings).into_iter().collect();
+    remarks.push(
         "Theorem 3.1 needs all items in the sum and the exact quantile: with the released sum over negatives the bound does not hold."
             .into(),
-    ];
+    );
     if subject.trial.is_some() {
         remarks.push(
             "Positives and negatives: exact where all of a user's top K are positives or drawn. Negatives are drawn with replacement, as in \
@@ -204,4 +197,21 @@ fn remarks(subject: &Subject, settings: &QuantileSettings) -> Vec<String> {
         );
     }
     remarks
+}
+
+/// For which of the tested N the bound of Theorem 3.2 says nothing, whatever the scores are; none where it may say something for all.
+fn vacuous(subject: &Subject, settings: &QuantileSettings) -> Option<String> {
+    let needed = samples_to_say_anything(subject.items.into(), settings.cutoff.into());
+    let below = settings.negatives.iter().filter(|&&negatives| f64::from(negatives) < needed);
+    let below: Vec<String> = below.map(|&negatives| number::count(negatives as usize)).collect();
+    (!below.is_empty()).then(|| {
+        let here = if below.len() == settings.negatives.len() { "here".to_owned() } else { format!("for N = {}", number::listed(&below)) };
+        format!(
+            "Theorem 3.2 is vacuous {here}: at the top {} of {} items, whatever the scores are, its bound is at least 1 below N = {}. Only \
+             the measured errors say how good an estimate is.",
+            settings.cutoff,
+            number::count(subject.items as usize),
+            number::count(needed as usize)
+        )
+    })
 }

@@ -56,12 +56,25 @@ mod tests {
         assert!((row.errors.beyond - 0.3202).abs() < 0.02, "{row:?}");
     }
 
+    fn said(items: u32, settings: &QuantileSettings) -> String {
+        let study = study(&subject(items), settings, &rows(items, settings)).unwrap();
+        assert!(study.chart.svg().is_ok());
+        study.text(crate::report::Style::default())
+    }
+
     #[test]
     fn the_terminal_says_that_the_theorem_is_vacuous() {
-        let settings = settings(vec![50, 200]);
-        let study = study(&subject(8_360), &settings, &rows(8_360, &settings)).unwrap();
-        let text = study.text(crate::report::Style::default());
-        assert!(text.contains("at least 1 below N = 121,109") && text.contains("fails in 2 of 2"), "{text}");
-        assert!(study.chart.svg().is_ok());
+        let text = said(8_360, &settings(vec![50, 200]));
+        assert!(text.contains("is vacuous here") && text.contains("at least 1 below N = 121,109"), "{text}");
+        assert!(text.contains("fails in 2 of 2"), "{text}");
+    }
+
+    /// `ln 4 / (2 (20 / 100)^2)` is 17.3.
+    #[test]
+    fn only_the_tested_numbers_below_are_called_vacuous() {
+        let text = said(100, &settings(vec![10, 50]));
+        assert!(text.contains("is vacuous for N = 10:") && text.contains("at least 1 below N = 17"), "{text}");
+        let text = said(100, &settings(vec![20, 50]));
+        assert!(!text.contains("vacuous"), "{text}");
     }
 }

@@ -371,4 +371,16 @@ mod tests {
             }
         }
     }
+    /// The first row's draw stands for no item: the boundary of its user stays where it is.
+    #[test]
+    fn a_row_without_negatives_moves_no_number_of_its_user() {
+        let (dataset, learning) = (tastes(), learning(r#"{"uib": {}}"#, r#"{"in-batch": {"negatives": 1}}"#));
+        let batches = Batches::new(&learning, &dataset, None, None).unwrap();
+        let loss_step = LossStep::new(&learning.loss, &batches, StepId { epoch: 1, step: 1 }, &[0, 1], None);
+        let scored = Scored { ids: vec![0, 0, 1, 30], positives: vec![1.0, 1.0], negatives: vec![0.5, 0.5] };
+        let columns = [vec![0.2, 0.2]];
+        let Derivatives { scores, columns, .. } = loss_step.rows(scored, Extra { columns: &columns, ..Extra::default() }).unwrap();
+        assert_eq!((scores.losses[0], scores.positives[0], columns[0][0]), (0.0, 0.0, 0.0));
+        assert!(scores.losses[1] > 0.0 && columns[0][1] != 0.0, "{columns:?}");
+    }
 }
