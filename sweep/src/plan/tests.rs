@@ -161,14 +161,15 @@ fn revisions_are_part_of_the_names_of_trials() {
         assert_eq!(trial.revision, trial.learning.as_ref().map_or(0, |learning| learning.loss.revision()));
         assert_eq!(trial.backbone_revision, trial.backbone.revision());
         assert_eq!(trial.sampler_revision, trial.learning.as_ref().map_or(0, |learning| learning.sampler.revision()));
-        let text =
-            |revision: u32, backbone_revision: u32| serde_json::to_string(&Trial { revision, backbone_revision, ..trial.clone() }).unwrap();
-        assert!(!text(0, 0).contains("revision"), "{}", text(0, 0));
-        assert!(
-            text(1, 0).contains(r#","revision":1,"dataset""#) && text(0, 2).contains(r#","backbone_revision":2,"dataset""#),
-            "{}",
-            text(1, 2)
-        );
+        let text = |of: [u32; 3]| {
+            let [revision, backbone_revision, sampler_revision] = of;
+            serde_json::to_string(&Trial { revision, backbone_revision, sampler_revision, ..trial.clone() }).unwrap()
+        };
+        assert!(!text([0; 3]).contains("revision"), "{}", text([0; 3]));
+        for (of, name) in [([1, 0, 0], r#""revision":1"#), ([0, 2, 0], r#""backbone_revision":2"#), ([0, 0, 3], r#""sampler_revision":3"#)]
+        {
+            assert!(text(of).contains(&format!(",{name},\"dataset\"")), "{}", text(of));
+        }
     }
 }
 
