@@ -22,7 +22,7 @@ const SHORTEST: f32 = 1e-12;
 
 /// Some rows of a view.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<'a> {
+pub(super) struct ViewRows<'a> {
     pub(super) view: &'a Matrix,
     pub(super) ids: &'a [u32],
 }
@@ -31,9 +31,9 @@ pub(super) struct Rows<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Comparison<'a> {
     /// v, `[B, dim]`
-    pub(super) one: Rows<'a>,
+    pub(super) one: ViewRows<'a>,
     /// w, `[M, dim]`
-    pub(super) other: Rows<'a>,
+    pub(super) other: ViewRows<'a>,
     /// The row of w that belongs to each row of v, `[B]`.
     pub(super) own: &'a [u32],
     pub(super) temperature: f64,
@@ -180,7 +180,7 @@ struct Units {
 }
 
 impl Units {
-    fn new(Rows { view, ids }: Rows) -> Self {
+    fn new(ViewRows { view, ids }: ViewRows) -> Self {
         let mut values = vec![0.0; ids.len() * view.dim];
         let lengths = values.par_chunks_exact_mut(view.dim).zip(ids).with_min_len(64).map(|(unit, &id)| {
             let row = view.row(id as usize);
@@ -219,7 +219,7 @@ mod tests {
         let view = |rows: &[f32]| Matrix { rows: rows.len() / DIM, dim: DIM, values: rows.to_vec() };
         let (one, other) = (view(one), view(other));
         let ids = |view: &Matrix| (0..view.rows as u32).collect::<Vec<u32>>();
-        let (one, other) = (Rows { view: &one, ids: &ids(&one) }, Rows { view: &other, ids: &ids(&other) });
+        let (one, other) = (ViewRows { view: &one, ids: &ids(&one) }, ViewRows { view: &other, ids: &ids(&other) });
         let comparison = Comparison { one, other, own, temperature, weight: 0.7 };
         info_nce(comparison, &mut vec![f32::NAN; own.len() * other.ids.len()])
     }

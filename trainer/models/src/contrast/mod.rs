@@ -19,7 +19,7 @@ pub(super) use perturb::Perturb;
 use super::{Sizes, encoder::TrainStep};
 use crate::graph::Adjacency;
 use embeddings::{RowGradients, Tables};
-use info_nce::{Comparison, InfoNce, Rows, info_nce};
+use info_nce::{Comparison, InfoNce, ViewRows, info_nce};
 use serde::{Deserialize, Serialize};
 use vectors::Matrix;
 
@@ -105,7 +105,7 @@ impl Comparer {
             self.cosines = Vec::new(); // before the larger one is there
             self.cosines = vec![0.0; most_cosines];
         }
-        let (one, other) = (Rows { view: one, ids: &ids }, Rows { view: other, ids: &others });
+        let (one, other) = (ViewRows { view: one, ids: &ids }, ViewRows { view: other, ids: &others });
         let comparison = Comparison { one, other, own: &own, temperature, weight };
         let InfoNce { loss, one, other } = info_nce(comparison, &mut self.cosines[..ids.len() * others.len()]);
         (loss, [SomeRows { ids, values: one }, SomeRows { ids: others, values: other }])
