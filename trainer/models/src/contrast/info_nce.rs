@@ -72,30 +72,34 @@ pub(super) fn info_nce(comparison: Comparison, exponentials: &mut [f32]) -> Info
             softmax.finish(&tops, share, &other, own)
         })
         .collect();
-    let mut of_other = vec![0.0f32; others * dim];
-    of_other.par_chunks_mut(COLUMNS * dim).enumerate().for_each_init(
-        || vec![0.0f32; ROWS * dim],
-        |room, (tile, of_other)| {
-            let width = of_other.len() / dim;
-            for (block, units) in one.values.chunks(ROWS * dim).enumerate() {
-                let (count, scaled) = (units.len() / dim, &mut room[..units.len()]);
-                let factors = &factors[block * ROWS * tiles + tile * count..][..count];
-                for ((scaled, unit), &factor) in scaled.chunks_exact_mut(dim).zip(units.chunks_exact(dim)).zip(factors) {
-                    scaled.iter_mut().zip(unit).for_each(|(scaled, value)| *scaled = value * factor);
-                }
-                let exponentials = &exponentials[block * ROWS * others + tile * COLUMNS * count..][..count * width];
-                let (exponentials, scaled) =
-                    (View { values: exponentials, row: 1, column: width }, View { values: scaled, row: dim, column: 1 });
-                multiply([width, count, dim], of_other, true, exponentials, scaled);
-            }
-        },
-    );
+    let mut of_other = sums_of_v(&one, others, exponentials, &factors);
     for (&own, unit) in own.iter().zip(one.values.chunks_exact(dim)) {
         subtract(&mut of_other[own as usize * dim..][..dim], unit, share as f32);
     }
     one.backward(&mut of_one);
     other.backward(&mut of_other);
     InfoNce { loss: losses.iter().sum::<f64>() * weight / rows as f64, one: of_one, other: of_other }
+}
+
+/// Sums of v by the exponentials of all tiles, times what each is multiplied by: `[M, dim]`.
+fn sums_of_v(one: &Units, others: usize, exponentials: &[f32], factors: &[f32]) -> Vec<f32> {
+    let (dim, tiles) = (one.dim, others.div_ceil(COLUMNS));
+    let mut sums = vec![0.0f32; others * dim];
+    let add = |room: &mut Vec<f32>, (tile, sums): (usize, &mut [f32])| {
+        let width = sums.len() / dim;
+        for (block, units) in one.values.chunks(ROWS * dim).enumerate() {
+            let (count, scaled) = (units.len() / dim, &mut room[..units.len()]);
+            let factors = &factors[block * ROWS * tiles + tile * count..][..count];
+            for ((scaled, unit), &factor) in scaled.chunks_exact_mut(dim).zip(units.chunks_exact(dim)).zip(factors) {
+                scaled.iter_mut().zip(unit).for_each(|(scaled, value)| *scaled = value * factor);
+            }
+            let exponentials = &exponentials[block * ROWS * others + tile * COLUMNS * count..][..count * width];
+            let left = View { values: exponentials, row: 1, column: width };
+            multiply([width, count, dim], sums, true, left, View { values: scaled, row: dim, column: 1 });
+        }
+    };
+    sums.par_chunks_mut(COLUMNS * dim).enumerate().for_each_init(|| vec![0.0f32; ROWS * dim], add);
+    sums
 }
 
 /// `target -= share * unit`
