@@ -77,6 +77,15 @@ pub fn methods_at<'a>(trials: &'a [TrialValues], dataset: &str, metric: MetricAt
     place.map(|place| Dataset::new(&trials)?.methods(place, metric)).transpose()
 }
 
+/// The splits of a dataset that every method has trials of, in the order of their first trials: those that [`compare`] counts.
+pub fn common_splits(trials: &[&TrialValues]) -> Vec<Option<u64>> {
+    let methods = grouped(trials.iter().copied(), |trial| &trial.method);
+    let splits = grouped(trials.iter().copied(), |trial| trial.split_seed);
+    let has = |trials: &Vec<&TrialValues>, split| trials.iter().any(|trial| trial.split_seed == split);
+    let splits = splits.iter().map(|group| group[0].split_seed);
+    splits.filter(|&split| methods.iter().all(|trials| has(trials, split))).collect()
+}
+
 /// The trials of a dataset by method, on the splits that all methods have.
 struct Dataset<'a> {
     name: &'a str,
@@ -87,10 +96,7 @@ struct Dataset<'a> {
 
 impl<'a> Dataset<'a> {
     fn new(trials: &[&'a TrialValues]) -> Result<Self> {
-        let mut methods = grouped(trials.iter().copied(), |trial| &trial.method);
-        let mut splits: Vec<Option<u64>> =
-            grouped(trials.iter().copied(), |trial| trial.split_seed).iter().map(|group| group[0].split_seed).collect();
-        splits.retain(|split| methods.iter().all(|trials| trials.iter().any(|trial| trial.split_seed == *split)));
+        let (mut methods, splits) = (grouped(trials.iter().copied(), |trial| &trial.method), common_splits(trials));
         let name = trials[0].dataset.as_str();
         if splits.is_empty() {
             let reason = "no split has a result of every method; train the trials that are missing".to_owned();

@@ -6,7 +6,7 @@ use super::{
     crossed::Crossed,
     joint::JointT,
     kind::{Found, OfMean, TestKind},
-    power::{Measured, Needed, Variances},
+    power::{Measured, Needed, Variances, scale},
     resample::Resampled,
     simultaneous::{Alone, simultaneous},
     spread::Spread,
@@ -94,7 +94,7 @@ fn needed(compared: &Compared, pair: usize, crossed: &Crossed, half: f64, quanti
     let (a, b) = compared.pairs.all[pair];
     let size = compared.differences[pair].mean.abs();
     let target = compared.margin(pair).filter(|margin| size < *margin).map_or(size, |margin| margin - size);
-    let alone = crossed.scale([crossed.users_degrees, crossed.replicates_degrees].map(|degrees| quantiles.of(degrees)));
+    let alone = scale(crossed, quantiles);
     if !(alone > 0.0 && half.is_finite()) {
         return Needed::default();
     }

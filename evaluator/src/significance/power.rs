@@ -102,9 +102,13 @@ impl Measured<'_> {
     fn detectable(&self, replicates: u32, users: u64) -> f64 {
         let more: f64 = self.replicates.iter().map(|&count| f64::from(replicates.saturating_sub(count))).sum();
         let crossed = self.variances.crossed(replicates, users as f64, self.degrees + more);
-        let quantiles = [crossed.users_degrees, crossed.replicates_degrees].map(|degrees| self.quantiles.of(degrees));
-        self.widened * crossed.scale(quantiles) + beyond() * crossed.standard_error()
+        self.widened * scale(&crossed, self.quantiles) + beyond() * crossed.standard_error()
     }
+}
+
+/// The scale of a difference by tabulated quantiles of the degrees of freedom of its parts.
+pub(crate) fn scale(crossed: &Crossed, quantiles: &UpperQuantiles) -> f64 {
+    crossed.scale([crossed.users_degrees, crossed.replicates_degrees].map(|degrees| quantiles.of(degrees)))
 }
 
 /// The first number from `least` to `most` that is enough, of which all larger ones are; none where `most` is not.

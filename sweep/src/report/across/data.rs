@@ -7,6 +7,7 @@ use super::{
 use crate::tables::TrialRow;
 use evaluator::{
     MetricAt, TrialValues,
+    findings::common_splits,
     settings::Significance,
     significance::{Comparison, datasets::Record},
 };
@@ -112,22 +113,17 @@ type Means<'a> = BTreeMap<(&'a str, &'a str), BySplit<'a>>;
 
 fn means<'a>(data: &Data<'a>) -> Means<'a> {
     let mut means = Means::new();
-    for trial in data.values {
-        let of_metric = trial.values.iter().find(|(at, values)| *at == data.at && !values.is_empty());
-        if let Some((_, values)) = of_metric {
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            means.entry((&trial.dataset, &trial.method)).or_default().entry(trial.split_seed).or_default().insert(&trial.trial, mean);
+    for &dataset in &data.datasets {
+        let of_metric = |trial: &'a TrialValues| {
+            let (_, values) = trial.values.iter().find(|(at, values)| *at == data.at && !values.is_empty())?;
+            Some((trial, values.iter().sum::<f64>() / values.len() as f64))
+        };
+        let trials: Vec<_> = data.values.iter().filter(|trial| trial.dataset == dataset).filter_map(of_metric).collect();
+        let splits = common_splits(&trials.iter().map(|(trial, _)| *trial).collect::<Vec<_>>());
+        for (trial, mean) in trials.into_iter().filter(|(trial, _)| splits.contains(&trial.split_seed)) {
+            means.entry((dataset, &trial.method)).or_default().entry(trial.split_seed).or_default().insert(&trial.trial, mean);
         }
     }
-    for &dataset in &data.datasets {
-        let mut of_methods: Vec<&mut BySplit> =
-            means.iter_mut().filter(|((name, _), _)| *name == dataset).map(|(_, splits)| splits).collect();
-        let Some(first) = of_methods.first() else { continue };
-        let common: Vec<Option<u64>> =
-            first.keys().copied().filter(|split| of_methods.iter().all(|splits| splits.contains_key(split))).collect();
-        of_methods.iter_mut().for_each(|splits| splits.retain(|split, _| common.contains(split)));
-    }
-    means.retain(|_, splits| !splits.is_empty());
     means
 }
 
@@ -160,5 +156,27 @@ mod tests {
         let one = Input { manifests: &sweep.manifests[..1], ..input };
         let message = Joined::new(&Data::of(&one, one.primary())).err().unwrap();
         assert_eq!(message, "methods are compared over 2 datasets or more, here is 1 dataset (books)");
+    }
+    /// Of the splits 1, 2 and 3 the methods have 1 and 3 in common, of which the one has two trainings on split 3.
+    #[test]
+    fn means_are_those_of_the_splits_that_all_methods_have() {
+        let mut sweep = example::sweep();
+        let keys = ["mf-64 / bpr / uniform-1", "popularity"];
+        let example = sweep.values.iter().find(|trial| trial.dataset == "books").unwrap().clone();
+        let trials = [(0, 1, 0.3), (0, 3, 0.2), (0, 3, 0.4), (1, 1, 0.1), (1, 2, 0.9), (1, 3, 0.2)];
+        sweep.values = (0..)
+            .zip(trials)
+            .map(|(number, (method, split, mean))| TrialValues {
+                trial: format!("{number}"),
+                method: keys[method].to_owned(),
+                split_seed: Some(split),
+                values: example.values.iter().map(|(at, values)| (*at, vec![mean; values.len()])).collect(),
+                ..example.clone()
+            })
+            .collect();
+        let input = sweep.input();
+        let means = means(&Data::of(&input, input.primary()));
+        let found = |key: &str| means[&("books", key)].iter().map(|(split, seeds)| (split.unwrap(), seeds.len())).collect::<Vec<_>>();
+        assert_eq!((found(keys[0]), found(keys[1])), (vec![(1, 1), (3, 2)], vec![(1, 1), (3, 1)]));
     }
 }

@@ -119,12 +119,12 @@ impl BackboneKind for MultVae {
         self.optimizer.check_own()
     }
 
-    /// The decoder's hidden layer with a 1 behind it, and W_4 with b_4.
     /// 1: the divergence comes in towards a weight of 1, as in the release.
     fn revision(&self) -> u32 {
         1
     }
 
+    /// The decoder's hidden layer with a 1 behind it, and W_4 with b_4.
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.hidden as usize + 1 }
     }
