@@ -15,6 +15,8 @@ pub const STARTED: &str = "ranksweep.dev/started";
 pub const QUEUE: &str = "ranksweep.dev/queue";
 /// Kueue's own label: a Job with it is unsuspended by Kueue, when the queue named here has room, and by nobody else.
 pub const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
+/// Kueue's own annotation of a Job that it may start with fewer pods than the Job could have, where it has partial admission: how many at least.
+pub(crate) const LEAST_PARALLELISM: &str = "kueue.x-k8s.io/job-min-parallelism";
 /// The value of [`STAGE`] on the driver's Job and pod.
 pub const DRIVER: &str = "driver";
 /// Annotation of the driver's Job: how many trials may run at once. It is changed while the sweep runs.

@@ -116,11 +116,20 @@ impl Submission {
             let nearest = nearest_label(&self.name).filter(|label| label.len() <= room);
             return refuse(reason, nearest.map_or_else(|| "write another".to_owned(), |label| format!("write for example `{label}`")));
         }
+        if self.has_services() && self.name.starts_with(|c: char| c.is_ascii_digit()) {
+            let reason = "with `nodes` or `executors` it is part of the name of a Service, which begins with a letter".to_owned();
+            return refuse(reason, "write another".to_owned());
+        }
         if self.name.len() > room {
             let reason = format!("it has {} characters, and with what Jobs and pods add to it {room} are left", self.name.len());
             return refuse(reason, format!("shorten it by {}", self.name.len() - room));
         }
         Ok(())
+    }
+
+    /// Whether pods of it find each other by a Service.
+    fn has_services(&self) -> bool {
+        self.resources.nodes > 1 || self.executors > 0
     }
 
     /// Characters that follow the name in the longest host name of a pod: `-1a2b3c4d-train-r0-999`.

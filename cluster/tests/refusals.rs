@@ -35,6 +35,18 @@ fn a_name_must_be_a_dns_label_with_room_for_what_follows() {
 }
 
 #[test]
+fn a_service_begins_with_a_letter() {
+    let message = |case: &str| {
+        let mut sweep = submission(case);
+        sweep.name = "2026-books".to_owned();
+        objects(&sweep).err().map(|error| error.to_string())
+    };
+    let expected = "`2026-books` cannot name objects of Kubernetes: with `nodes` or `executors` it is part of the name of a Service, which begins with a \
+                    letter; write another";
+    assert_eq!(["rungs", "multi-node", "executors"].map(message), [None, Some(expected.to_owned()), Some(expected.to_owned())]);
+}
+
+#[test]
 fn a_namespace_must_be_a_dns_label() {
     let mut sweep = submission("single-gpu");
     sweep.namespace = "My_Team".to_owned();
@@ -123,6 +135,8 @@ fn resources_name_the_key_the_value_and_what_was_expected() {
         ("{nodes: 0}", "nodes is 0: expected 1 to 1024"),
         ("{parallelism: 0}", "parallelism is 0: expected 1 to 100000"),
         ("{retries: 1001}", "retries is 1001: expected 0 to 1000"),
+        ("{ttl_seconds_after_finished: 5}", "ttl_seconds_after_finished is 5: expected 60 to 2147483647"),
+        ("{ttl_seconds_after_finished: 3000000000}", "ttl_seconds_after_finished is 3000000000: expected 60 to 2147483647"),
         ("{image: 'a b'}", "image is `a b`: expected a reference such as `registry.example.com/ranksweep:0.1.0`"),
         ("{queue: Team_A}", "queue is `Team_A`, the name of no object: it has `T`"),
         ("{secret: ''}", "secret is ``, the name of no object"),

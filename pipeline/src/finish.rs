@@ -28,6 +28,7 @@ pub(crate) struct Finish<'a> {
     parts: [Tally; 4],
     unknown: Tally,
     early: Option<Tally>,
+    tied: Tally,
     kept: Tally,
     cut: Option<Tally>,
     noise: Tally,
@@ -50,6 +51,7 @@ impl<'a> Finish<'a> {
             parts,
             unknown,
             early,
+            tied: Tally::default(),
             kept: Tally::default(),
             cut: None,
             noise: Tally::default(),
@@ -79,6 +81,10 @@ impl<'a> Finish<'a> {
         if let Some(times) = &edges.times {
             let earlier = |_, place: usize| edges.parts[place] == Split::Test && times[place] < self.last;
             self.early.get_or_insert_default().add(edges.tally(earlier));
+            if self.preparation.split.needs_timestamps() {
+                let tied = tied(edges, times);
+                self.tied.add(edges.tally(|_, place| tied[place]));
+            }
         }
     }
 
@@ -120,6 +126,9 @@ impl<'a> Finish<'a> {
         if let Some(early) = &self.early {
             steps.add(early.counts("test, before the last interaction of train"));
         }
+        if self.tied.interactions > 0 {
+            steps.add(self.tied.counts("test, at the time of others of its user, where items decide"));
+        }
         Ok(())
     }
 
@@ -136,4 +145,16 @@ impl<'a> Finish<'a> {
             self.missing.counts().into_iter().for_each(|counts| steps.add(counts));
         }
     }
+}
+
+/// Which interactions are test while others of the same user, at the same time, are not: what a split by time cannot tell apart.
+fn tied(edges: &Edges, times: &[f64]) -> Vec<bool> {
+    let of_user = |user: usize| {
+        let places = edges.offsets[user]..edges.offsets[user + 1];
+        let is_test = |place: usize| edges.parts[place] == Split::Test;
+        let mut others: Vec<f64> = places.clone().filter(|&place| !is_test(place)).map(|place| times[place]).collect();
+        others.sort_unstable_by(f64::total_cmp);
+        places.map(move |place| is_test(place) && others.binary_search_by(|other| other.total_cmp(&times[place])).is_ok())
+    };
+    (0..edges.user_ids.len()).into_par_iter().flat_map_iter(of_user).collect()
 }

@@ -128,6 +128,16 @@ fn every_step_is_counted() {
     assert_eq!((read.test.row(0), read.test.row(1)), (&[0][..], &[1][..]));
 }
 
+/// User 1 took y and z at the same time, user 2 all three, user 3 each at its own: of three test items two could be others.
+#[test]
+fn last_interactions_that_others_share_their_time_with_are_counted() {
+    let rows = "1,x,5,1\n1,y,5,4\n1,z,5,4\n2,x,5,3\n2,y,5,3\n2,z,5,3\n3,x,5,1\n3,y,5,2\n3,z,5,3\n";
+    let manifest = run(ratings("ties.csv", rows, json!({"split": {"leave-last": {"validation": true}}})), "ties").expect("good").manifest;
+    let tied = manifest.steps.last().expect("steps");
+    let step = "test, at the time of others of its user, where items decide";
+    assert_eq!((&tied.step[..], tied.users, tied.items, tied.interactions), (step, 2, 1, 2));
+}
+
 /// User 1 keeps u, v and w in train of items u to z; y is validation and z is test, so one of x, a and b is added.
 #[test]
 fn noise_is_added_to_train_and_counted() {

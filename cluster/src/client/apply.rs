@@ -1,10 +1,10 @@
 //! Objects are created by server-side apply.
 
 use super::{Call, ClientError, Cluster, call};
-use crate::Object;
+use crate::{Object, labels::KUEUE_QUEUE};
 use k8s_openapi::{NamespaceResourceScope, api::batch::v1::Job};
 use kube::{
-    Resource,
+    Resource, ResourceExt,
     api::{Patch, PatchParams},
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -19,11 +19,16 @@ impl Cluster {
     /// Has the server check what it would create, and create nothing.
     ///
     /// # Errors
-    /// Refusals that the server would give, and a namespace that would not let the pods start.
+    /// Refusals that the server would give, and a namespace that would not let the pods start, or would have Kueue start them.
     pub(super) async fn rehearse(&self, objects: &[Object]) -> Result<(), ClientError> {
         drop(self.warnings());
         for object in objects {
-            self.apply_with(object, &parameters().dry_run()).await?;
+            let queue = self.apply_with(object, &parameters().dry_run()).await?.and_then(|job| job.labels().get(KUEUE_QUEUE).cloned());
+            if let (Object::Job(sent), Some(queue)) = (object, queue)
+                && !sent.labels().contains_key(KUEUE_QUEUE)
+            {
+                return Err(ClientError::Queued { namespace: self.namespace().to_owned(), queue });
+            }
         }
         let forbidden = self.warnings().into_iter().find(|warning| warning.contains(VIOLATION));
         forbidden.map_or(Ok(()), |message| Err(ClientError::PodsForbidden { namespace: self.namespace().to_owned(), message }))

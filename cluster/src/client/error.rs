@@ -2,6 +2,9 @@
 
 use super::Call;
 
+/// What the server says of a webhook that refused.
+const WEBHOOK: &str = "admission webhook";
+
 /// Why the cluster did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
@@ -61,6 +64,17 @@ pub enum ClientError {
         namespace: String,
         /// The server's words.
         message: String,
+    },
+    /// The namespace gives every Job a queue, also those that the driver is to start.
+    #[error(
+        "namespace `{namespace}` has a LocalQueue `{queue}` that Kueue gives every Job which names none, so that stages would not wait for their \
+         turn; submit to another namespace, or give the LocalQueue another name"
+    )]
+    Queued {
+        /// The namespace's name.
+        namespace: String,
+        /// The queue that a Job got.
+        queue: String,
     },
     /// Another submission of the sweep has not ended.
     #[error(
@@ -124,7 +138,8 @@ impl ClientError {
                 let message = status.message.clone();
                 match status.code {
                     401 => Self::Unauthorized { at, message },
-                    403 => Self::Forbidden { message },
+                    // A webhook's refusal is no matter of roles.
+                    403 if !message.contains(WEBHOOK) => Self::Forbidden { message },
                     404 if message.starts_with("namespaces ") => Self::NoNamespace { namespace, at },
                     code => Self::Refused { call, code, message },
                 }

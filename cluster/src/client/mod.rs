@@ -32,5 +32,5 @@ pub use list::{Listed, list};
 pub use logs::{Whose, logs};
 pub use reason::Reason;
 pub use status::{PodView, Seen, StageView, status};
-pub use submit::{How, Rehearsed, Submitted, rehearse};
+pub use submit::{Conditions, How, Rehearsed, Submitted, rehearse};
 pub use wait::wait;

@@ -113,7 +113,7 @@ fn plan_of(job: &Job) -> Option<String> {
     let containers = &job.spec.as_ref()?.template.spec.as_ref()?.containers;
     let arguments = containers.first()?.args.as_ref()?;
     let flag = arguments.iter().position(|argument| argument == "--plan")?;
-    arguments.get(flag + 1).map(|url| url.replace("$$(", "$("))
+    arguments.get(flag + 1).map(|url| url.replace("$$", "$"))
 }
 
 impl StageView {

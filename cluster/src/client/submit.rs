@@ -2,6 +2,7 @@
 
 use super::{
     ClientError, Cluster,
+    adjust::Adjustments,
     find::{Found, Selector},
     reason::no_kueue,
     wait::end,
@@ -11,8 +12,11 @@ use crate::{
     stages::{Outcome, State},
 };
 use kube::ResourceExt;
-use serde_json::Value;
 use std::collections::BTreeSet;
+
+/// What a submitter is told of Jobs whose `parallelism` cannot be changed.
+const HELD: &str =
+    "the trials that Kueue has admitted keep the number of pods that they were admitted with; what is queued later has the new one";
 
 /// The outcome of submitting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +40,8 @@ pub enum How {
     Created,
     /// The submission had ended with failures, and starts again.
     Restarted,
+    /// The submission was done, its tables are gone, and it starts again.
+    Renewed,
     /// This many of the submission's objects were missing, and are there again.
     Completed(usize),
     /// The submission is on the cluster and has not ended.
@@ -48,6 +54,15 @@ pub enum How {
     Settled,
 }
 
+/// What submitting goes by, beside the submission.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    /// Whether other submissions of the sweep that have not ended are removed.
+    pub replace: bool,
+    /// Whether the tables of the submission's plan are stored, so that there is nothing to do where it is done.
+    pub has_tables: bool,
+}
+
 /// A submission that the cluster would take.
 #[derive(Clone, Debug)]
 pub struct Rehearsed {
@@ -56,8 +71,8 @@ pub struct Rehearsed {
     how: How,
     /// Objects that are to be created.
     missing: Vec<Object>,
-    /// Patches of Jobs by their names, in the order in which they are made.
-    adjusted: Vec<(String, Value)>,
+    /// What of a sweep that runs is to be changed.
+    adjusted: Adjustments,
     /// Whether all was done when it ended, but for some trials.
     only_trials_failed: bool,
     /// Whether stages are to wait for a queue that nobody looks after.
@@ -69,18 +84,19 @@ pub struct Rehearsed {
 
 /// Finds out what submitting would do, and has the server check all of it; nothing is changed.
 ///
-/// The same submission is not submitted twice: one that runs is left alone, one that is done too, and one that failed is removed and
-/// starts again. `replace` removes other submissions of the sweep that have not ended.
+/// The same submission is not submitted twice: one that runs is left alone, one that is done and has its tables too, and one that failed is removed and
+/// starts again.
 ///
 /// # Errors
 /// A submission that no objects can be made of, [`ClientError::StillRunning`] without `replace`, [`ClientError::PodsForbidden`], and what the server
 /// would refuse.
-pub async fn rehearse(cluster: &Cluster, submission: &Submission, replace: bool) -> Result<Rehearsed, ClientError> {
+pub async fn rehearse(cluster: &Cluster, submission: &Submission, conditions: Conditions) -> Result<Rehearsed, ClientError> {
     let (all, hash, sweep) = (objects(submission)?, submission.hash(), submission.name.clone());
     let (same, others): (Vec<Found>, Vec<Found>) = cluster.submissions(&sweep).await?.into_iter().partition(|found| found.hash == hash);
     let (how, missing) = match same.first().map(|found| &found.state) {
         None => (How::Created, all.clone()),
-        Some(State::Done) => (How::Done, Vec::new()),
+        Some(State::Done) if conditions.has_tables => (How::Done, Vec::new()),
+        Some(State::Done) => (How::Renewed, all.clone()),
         Some(State::Failed(_)) => (How::Restarted, all.clone()),
         Some(_) => match cluster.missing(&sweep, &hash, &all).await? {
             missing if missing.is_empty() => (How::Running, missing),
@@ -89,10 +105,10 @@ pub async fn rehearse(cluster: &Cluster, submission: &Submission, replace: bool)
     };
     let (adjusted, only_trials_failed) = match same.first() {
         Some(found) if !found.has_ended() => (cluster.adjustments(&sweep, found, &all).await?, false),
-        Some(found) if how == How::Restarted => (Vec::new(), cluster.has_only_failed_trials(&sweep, &found.hash).await?),
-        _ => (Vec::new(), false),
+        Some(found) if how == How::Restarted => (Adjustments::default(), cluster.has_only_failed_trials(&sweep, &found.hash).await?),
+        _ => (Adjustments::default(), false),
     };
-    let how = if how == How::Running && !adjusted.is_empty() { How::Adjusted } else { how };
+    let how = if how == How::Running && !adjusted.patches.is_empty() { How::Adjusted } else { how };
     let lacks_kueue = submission.resources.queue.is_some() && !missing.is_empty() && cluster.kueue().await?.is_none();
     let (left, running): (Vec<Found>, Vec<Found>) = others.into_iter().partition(Found::has_ended);
     let [left, running] = [left, running].map(|found| found.into_iter().map(|found| found.hash).collect::<Vec<_>>());
@@ -100,7 +116,7 @@ pub async fn rehearse(cluster: &Cluster, submission: &Submission, replace: bool)
     if rehearsed.is_needless() {
         return Ok(rehearsed);
     }
-    if let (Some(other), false) = (rehearsed.running.first(), replace) {
+    if let (Some(other), false) = (rehearsed.running.first(), conditions.replace) {
         let namespace = cluster.namespace().to_owned();
         return Err(ClientError::StillRunning { sweep: rehearsed.sweep, namespace, submission: other.clone() });
     }
@@ -111,7 +127,7 @@ pub async fn rehearse(cluster: &Cluster, submission: &Submission, replace: bool)
 impl Rehearsed {
     /// Whether there is nothing to do.
     pub fn is_needless(&self) -> bool {
-        self.missing.is_empty() && self.adjusted.is_empty()
+        self.missing.is_empty() && self.adjusted.patches.is_empty()
     }
 
     /// Whether the same submission has ended with everything done, but for some trials, and is to start again.
@@ -133,15 +149,16 @@ impl Rehearsed {
         if self.is_needless() {
             return Ok(Submitted { hash: self.hash, how: self.how, replaced: Vec::new(), left: self.left, warnings: Vec::new() });
         }
-        let restarted = (self.how == How::Restarted).then_some(&self.hash);
+        let restarted = matches!(self.how, How::Restarted | How::Renewed).then_some(&self.hash);
         for other in self.running.iter().chain(restarted) {
             cluster.remove(&self.sweep, other).await?;
         }
         cluster.create(&self.sweep, &self.hash, self.missing).await?;
-        for (job, patch) in &self.adjusted {
+        for (job, patch) in &self.adjusted.patches {
             cluster.adjust(job, patch).await?;
         }
-        let warnings = cluster.warnings().into_iter().chain(self.lacks_kueue.then(|| no_kueue().to_string())).collect();
+        let own = [self.lacks_kueue.then(|| no_kueue().to_string()), self.adjusted.is_held.then(|| HELD.to_owned())];
+        let warnings = cluster.warnings().into_iter().chain(own.into_iter().flatten()).collect();
         Ok(Submitted { hash: self.hash, how: self.how, replaced: self.running, left: self.left, warnings })
     }
 }

@@ -20,7 +20,7 @@ pub(super) const INDEX: &str = "$(JOB_COMPLETION_INDEX)";
 
 /// A text in which Kubernetes replaces nothing.
 pub(super) fn literal(text: &str) -> String {
-    text.replace("$(", "$$(")
+    text.replace('$', "$$")
 }
 
 pub(super) fn prepare(context: &RenderContext<'_>, share: &Share<'_>) -> Vec<String> {

@@ -50,7 +50,8 @@ impl Object {
         }
     }
 
-    /// Makes a Job its owner: when that is deleted, so is this.
+    /// Makes a Job its owner: when that is deleted, so is this. Not its controller, as Kueue takes a Job whose controller is a Job for a part of that one,
+    /// and does not admit it.
     pub fn owned_by(&mut self, owner: &Job) {
         let metadata = match self {
             Self::ConfigMap(object) => &mut object.metadata,
@@ -63,7 +64,7 @@ impl Object {
             kind: "Job".to_owned(),
             name: owner.metadata.name.clone().unwrap_or_default(),
             uid: owner.metadata.uid.clone().unwrap_or_default(),
-            controller: Some(true),
+            controller: None,
             block_owner_deletion: None,
         }]);
     }

@@ -8,13 +8,10 @@ use super::{
 };
 use crate::{
     Stage,
-    labels::{TRIALS_PER_GPU, TRIALS_PER_POD},
+    labels::{LEAST_PARALLELISM, TRIALS_PER_GPU, TRIALS_PER_POD},
     resources::Share,
 };
 use k8s_openapi::api::batch::v1::{Job, JobSpec, PodFailurePolicy};
-
-/// With partial admission Kueue starts a Job with fewer pods than it could have.
-const LEAST_PARALLELISM: &str = "kueue.x-k8s.io/job-min-parallelism";
 
 pub(super) fn prepare(context: &RenderContext<'_>) -> Job {
     let share = context.submission.resources.preparing();
@@ -41,7 +38,9 @@ pub(super) fn train(context: &RenderContext<'_>, trials: u32, rung: Option<u32>)
         backoff_limit_per_index: Some(signed(resources.retries)),
         ..spec
     });
-    let least = resources.queue.as_ref().map(|_| (LEAST_PARALLELISM, "1".to_owned()));
+    // Kueue refuses a least number that is not below the number of pods.
+    let has_fewer = resources.queue.is_some() && resources.parallelism.min(indexes) > 1;
+    let least = has_fewer.then(|| (LEAST_PARALLELISM, "1".to_owned()));
     let several = (resources.batch() > 1).then(|| (TRIALS_PER_POD, resources.batch().to_string()));
     // The pod reads the number in the sweep file; here it tells submissions apart.
     let sharing = (resources.trials_per_gpu > 1).then(|| (TRIALS_PER_GPU, resources.trials_per_gpu.to_string()));

@@ -15,6 +15,10 @@ const MOST_SHARING: u32 = 64;
 const MOST_NODES: u32 = 1024;
 /// Memory below which not even the program starts: a number without its unit.
 const LEAST_MEMORY: f64 = 268_435_456.0;
+/// Seconds within which whoever waits for a sweep sees that it has ended.
+const LEAST_TTL: u32 = 60;
+/// Numbers of the API are signed.
+const MOST_TTL: u32 = i32::MAX as u32;
 /// Devices that CUDA does not know, by the domain of their names.
 const OTHER_DEVICES: [(&str, &str); 5] =
     [("amd.com", "AMD's"), ("gpu.intel.com", "Intel's"), ("habana.ai", "Gaudi"), ("google.com", "TPUs"), ("aws.amazon.com", "Neuron")];
@@ -52,6 +56,7 @@ impl Resources {
         within("parallelism", self.parallelism, 1, 100_000)?;
         within("retries", self.retries, 0, 1000)?;
         within("trials_per_pod", self.batch(), 1, 10_000)?;
+        within("ttl_seconds_after_finished", self.ttl_seconds_after_finished, LEAST_TTL, MOST_TTL)?;
         if let (2.., several @ 2..) = (self.nodes, self.batch()) {
             let nodes = self.nodes;
             return Err(format!("trials_per_pod is {several}, and nodes is {nodes}, so that a trial has several pods: expected 1"));

@@ -14,7 +14,7 @@ mod submitting;
 
 use cluster::{
     Submission,
-    client::{ClientError, Cluster, Submitted, call, rehearse},
+    client::{ClientError, Cluster, Conditions, Submitted, call, rehearse},
     drive::{Pace, drive},
     stages::Outcome,
 };
@@ -30,7 +30,7 @@ fn ask<T, F: Future<Output = T>>(fake: &Fake, action: impl FnOnce(Cluster) -> F)
 
 /// Submits as `ranksweep submit` does.
 async fn submit(cluster: &Cluster, submission: &Submission, replace: bool) -> Result<Submitted, ClientError> {
-    rehearse(cluster, submission, replace).await?.create(cluster).await
+    rehearse(cluster, submission, Conditions { replace, has_tables: true }).await?.create(cluster).await
 }
 
 /// Runs the driver of a submission to its end.

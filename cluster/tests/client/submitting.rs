@@ -5,7 +5,7 @@ use crate::{
 };
 use cluster::{
     Submission,
-    client::{ClientError, How, Submitted, rehearse, wait},
+    client::{ClientError, Conditions, How, Submitted, rehearse, wait},
     drive::{Pace, drive},
     stages::Outcome,
 };
@@ -170,6 +170,54 @@ fn parallelism_and_ttl_are_changed_while_it_runs() {
     assert_eq!(job("train")["spec"]["parallelism"], 3);
 }
 
+/// Kueue refuses a least number of pods that is not below their number, and another `parallelism` of what it has admitted.
+#[test]
+fn what_kueue_has_admitted_keeps_its_parallelism() {
+    let fake = server();
+    let asked = |parallelism| {
+        let mut asked = submission();
+        asked.resources.queue = Some("gpus".to_owned());
+        asked.resources.parallelism = parallelism;
+        asked
+    };
+    let hash = submitted(&fake, &asked(1), false).unwrap().hash;
+    let train = format!("s-{hash}-train");
+    assert_eq!(submitted(&fake, &asked(2), false).unwrap().how, How::Adjusted, "it waits for its turn");
+    let job = |fake: &Fake| fake.with(|world| world.get("jobs", &train).unwrap().clone());
+    assert_eq!(job(&fake)["spec"]["parallelism"], 2);
+    fake.with(|world| {
+        let least = serde_json::json!({"kueue.x-k8s.io/job-min-parallelism": "1"});
+        world.change("jobs", &train, &serde_json::json!({"metadata": {"annotations": least}, "spec": {"suspend": false}}));
+    });
+    let adjusted = submitted(&fake, &asked(3), false).unwrap();
+    assert_eq!((adjusted.how, adjusted.warnings.len()), (How::Adjusted, 1));
+    assert!(adjusted.warnings[0].starts_with("the trials that Kueue has admitted keep"), "{:?}", adjusted.warnings);
+    assert_eq!(job(&fake)["spec"]["parallelism"], 2);
+}
+
+#[test]
+fn a_queue_that_every_job_gets_is_refused() {
+    let fake = server();
+    fake.with(|world| world.default_queue = Some("default"));
+    let refused = submitted(&fake, &submission(), false).unwrap_err();
+    assert!(matches!(&refused, ClientError::Queued { queue, .. } if queue == "default"), "{refused}");
+    assert!(fake.with(|world| world.list("jobs").is_empty()));
+}
+
+#[test]
+fn a_submission_whose_tables_have_gone_starts_again() {
+    let fake = server();
+    let hash = submitted(&fake, &submission(), false).unwrap().hash;
+    assert_eq!(drive_to_the_end(&fake, &hash), Outcome::Done);
+    end_driver(&fake, &hash, 0);
+    let again = ask(&fake, async |cluster| {
+        let conditions = Conditions { replace: false, has_tables: false };
+        rehearse(&cluster, &submission(), conditions).await.unwrap().create(&cluster).await.unwrap()
+    });
+    assert_eq!((again.how, &again.hash), (How::Renewed, &hash));
+    assert_eq!(drive_to_the_end(&fake, &hash), Outcome::Done);
+}
+
 #[test]
 fn a_sweep_of_which_only_trials_failed_can_be_left_as_it_is() {
     let fake = server();
@@ -182,7 +230,7 @@ fn a_sweep_of_which_only_trials_failed_can_be_left_as_it_is() {
     let changes = || fake.with(|world| world.changes.len());
     let before = changes();
     let left = ask(&fake, async |cluster| {
-        let rehearsed = rehearse(&cluster, &submission(), false).await.unwrap();
+        let rehearsed = rehearse(&cluster, &submission(), Conditions { replace: false, has_tables: true }).await.unwrap();
         assert!(rehearsed.is_of_failed_trials());
         rehearsed.leave().create(&cluster).await.unwrap()
     });

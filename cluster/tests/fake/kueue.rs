@@ -11,6 +11,28 @@ const NO_QUOTA: &str =
 const PREEMPTED: &str = "Preempted to accommodate a workload (UID: u, JobUID: j) due to prioritization in the ClusterQueue";
 
 impl World {
+    /// What Kueue's webhook refuses of Jobs with partial admission (`pkg/controller/jobs/job/job_webhook.go`), in its words.
+    pub(super) fn refused_by_kueue(&self, before: Option<&Value>, after: &Value) -> Option<String> {
+        let least = |job: &Value| {
+            job["metadata"]["annotations"]["kueue.x-k8s.io/job-min-parallelism"].as_str().map(|least| least.parse::<u64>().unwrap())
+        };
+        let number = |job: &Value, key: &str| job["spec"][key].as_u64().unwrap_or(1);
+        let least_of_after = least(after).filter(|_| self.has_kueue)?;
+        let pods = number(after, "parallelism").min(number(after, "completions"));
+        let is_fixed = |before: &Value| before["spec"]["suspend"] != true && number(before, "parallelism") != number(after, "parallelism");
+        let reason = if least_of_after == 0 || least_of_after >= pods {
+            format!(
+                "metadata.annotations[kueue.x-k8s.io/job-min-parallelism]: Invalid value: {least_of_after}: should be between 0 and {}",
+                pods - 1
+            )
+        } else if before.is_some_and(is_fixed) {
+            "spec.parallelism: Forbidden: cannot change when partial admission is enabled and the job is not suspended".to_owned()
+        } else {
+            return None;
+        };
+        Some(format!("admission webhook \"vjob.kb.io\" denied the request: {reason}"))
+    }
+
     /// Admits a Job that names a queue, or says why not.
     pub(super) fn queue(&mut self, job: &mut Value) {
         let is_queued = !job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"].is_null();

@@ -27,6 +27,8 @@ pub(crate) struct World {
     pub(super) lost: BTreeMap<String, u32>,
     /// Whether there is a Kueue at all.
     pub(crate) has_kueue: bool,
+    /// The LocalQueue that Kueue gives every Job which names none.
+    pub(crate) default_queue: Option<&'static str>,
     /// The warning of Pod Security about pods, where the namespace forbids them.
     pub(crate) forbids_pods: Option<String>,
     /// Whether Kueue has room.
@@ -58,6 +60,7 @@ impl Default for World {
             nodes: None,
             lost: BTreeMap::new(),
             has_kueue: true,
+            default_queue: None,
             forbids_pods: None,
             queue_admits: true,
             absence: None,
@@ -227,8 +230,15 @@ impl World {
             (None, false) => return not_found(&asked.resource, name),
         };
         patch::merge(&mut after, &asked.body);
+        let label = &after["metadata"]["labels"]["kueue.x-k8s.io/queue-name"];
+        if let (true, true, Some(queue)) = (asked.resource == "jobs", label.is_null(), self.default_queue) {
+            after["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = queue.into();
+        }
         if let Some(field) = before.as_ref().and_then(|before| patch::immutable(&asked.resource, before, &after)) {
             return Answer::failure(422, "Invalid", format!("{} \"{name}\" is invalid: {field}: field is immutable", asked.resource));
+        }
+        if let Some(message) = (asked.resource == "jobs").then(|| self.refused_by_kueue(before.as_ref(), &after)).flatten() {
+            return Answer::failure(403, "Forbidden", message);
         }
         if !asked.is_dry() {
             self.changes.push(format!("{} {}/{name} {}", if asked.is_apply() { "apply" } else { "patch" }, asked.resource, asked.body));

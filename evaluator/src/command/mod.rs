@@ -58,13 +58,13 @@ pub struct Evaluate {
     #[arg(long, value_delimiter = ',', value_parser = named::<Test>)]
     pub tests: Vec<Test>,
     /// What a difference should hold for: users-and-seeds, users or seeds; users-and-seeds unless the first test is of users alone
-    #[arg(long, value_parser = named::<Over>)]
+    #[arg(long, requires = "tests", value_parser = named::<Over>)]
     pub over: Option<Over>,
     /// Adjustment for many comparisons: none, bonferroni, holm, benjamini-hochberg, romano-wolf
     #[arg(long, default_value = "romano-wolf", value_parser = named::<Correction>)]
     pub correction: Correction,
     /// Differences that do not matter, of the mean (1%) or in units of the metric (0.002): where an interval lies within, trials are equivalent
-    #[arg(long, value_parser = Margin::parse)]
+    #[arg(long, requires = "tests", value_parser = Margin::parse)]
     pub margin: Option<Margin>,
     /// The level below which an adjusted p-value is called significant
     #[arg(long, default_value_t = 0.05)]
@@ -156,6 +156,13 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_a_sweep_file() {
         assert_eq!(parse(&[]).unwrap().settings(), Evaluation::default());
+    }
+
+    #[test]
+    fn what_tests_are_told_needs_tests() {
+        for flags in [["--over", "users"], ["--margin", "1%"]] {
+            assert!(parse(&flags).unwrap_err().contains("--tests"), "{flags:?}");
+        }
     }
 
     #[test]

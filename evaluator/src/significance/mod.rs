@@ -77,7 +77,6 @@ pub use verdict::Verdict;
 
 use kind::{TestKind, tests};
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ContinuousCDF, Normal};
 
 tests! {
     /// Student's t on the differences, paired by user, with the variance of what `over` names.
@@ -107,11 +106,6 @@ impl Test {
     pub fn counts_seeds(self) -> bool {
         self.kind().counts_seeds()
     }
-}
-
-/// What a standard normal number exceeds in size with probability `alpha`.
-fn normal_quantile(alpha: f64) -> f64 {
-    Normal::standard().inverse_cdf(1.0 - alpha / 2.0)
 }
 
 /// What a test says of a pair of methods.

@@ -57,9 +57,11 @@ impl Variances {
         }
     }
 
-    /// The smallest difference that [`POWER`] of sweeps with so many replicates and users tell from zero, at a critical value.
-    pub fn detectable(&self, replicates: u32, users: usize, critical: f64) -> f64 {
-        (critical + beyond()) * self.crossed(replicates, users as f64, f64::INFINITY).standard_error()
+    /// The smallest difference that [`POWER`] of sweeps with so many replicates and users tell from zero at a level, where the variance over replicates
+    /// has so many degrees of freedom. The level `alpha / m` for `m` comparisons gives an upper bound of what a joint adjustment tells apart.
+    pub fn detectable(&self, replicates: u32, users: usize, degrees: f64, level: f64) -> f64 {
+        let crossed = self.crossed(replicates, users as f64, degrees);
+        crossed.half_width(level) + beyond() * crossed.standard_error()
     }
 }
 
@@ -124,11 +126,6 @@ fn first(least: u64, most: u64, is_enough: impl Fn(u64) -> bool) -> Option<u64> 
     Some(low)
 }
 
-/// The critical value of so many comparisons, each at the level `alpha` shared out evenly: an upper bound of a joint adjustment's.
-pub fn critical(alpha: f64, comparisons: usize) -> f64 {
-    super::normal_quantile(alpha / comparisons.max(1) as f64)
-}
-
 fn beyond() -> f64 {
     Normal::standard().inverse_cdf(POWER)
 }
@@ -143,11 +140,14 @@ mod tests {
         Measured { variances, replicates, degrees, users: 1000, quantiles, widened: 1.0 }
     }
 
-    /// By hand: se² = (0.02 + 0.01 / n) / 1000 + 4e-6 / n, and 1.96 + 0.8416 = 2.8016 of it.
+    /// By hand: se² = (0.02 + 0.01 / n) / U + 4e-6 / n, and 1.95996 + 0.84162 = 2.80159 of it where both parts are known well; by replicates alone
+    /// `scipy.stats.t.ppf(0.975, 4)` = 2.77645 in place of 1.95996.
     #[test]
     fn worked_example() {
-        let detectable = VARIANCES.detectable(5, 1000, 1.96);
-        assert!((detectable - 2.801_621_233_6 * (2.2e-5f64 + 0.8e-6).sqrt()).abs() < 1e-9, "{detectable}");
+        let known = VARIANCES.detectable(5, 1_000_000, 1e9, 0.05);
+        assert!((known / (2.801_585_218 * (2.2e-8f64 + 0.8e-6).sqrt()) - 1.0).abs() < 1e-5, "{known}");
+        let few = Variances { users: 0.0, interaction: 0.0, ..VARIANCES }.detectable(5, 1000, 4.0, 0.05);
+        assert!((few / ((2.776_445_105 + 0.841_621_234) * 0.8e-6f64.sqrt()) - 1.0).abs() < 1e-8, "{few}");
     }
 
     /// By hand, with degrees of freedom so many that all quantiles are 1.95996: 0.013 takes se² of 2.15312e-5, so (1e-5 + 4e-6) / n may be 1.5312e-6: 9.14

@@ -26,7 +26,7 @@ pub struct Columns {
     /// A number.
     #[serde(default)]
     pub rating: Option<ColumnRef>,
-    /// A number that grows with time, in any unit, or a date of ISO 8601.
+    /// A number that grows with time, in any unit, or a date such as 2024-05-01T12:30:00Z, 2024/05/01 12:30 or Wed May 01 12:30:00 +0000 2024.
     #[serde(default)]
     pub timestamp: Option<ColumnRef>,
 }

@@ -1,9 +1,14 @@
-//! Times as texts: numbers, and dates of ISO 8601.
+//! Times as texts: numbers, dates of ISO 8601, also with slashes, and dates as C's `asctime` and Twitter write them.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 
 /// Forms of a date with a time of day, without a zone.
-const LOCAL: [&str; 3] = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M"];
+const LOCAL: [&str; 6] =
+    ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S%.f", "%Y/%m/%d %H:%M", "%a %b %e %H:%M:%S %Y"];
+/// Forms of a date alone. The day before the month, or after it, is told by no text, and so neither is a form here.
+const DAYS: [&str; 2] = ["%Y-%m-%d", "%Y/%m/%d"];
+/// The form of a date with its zone, beside ISO 8601's.
+const ZONED: &str = "%a %b %e %H:%M:%S %z %Y";
 
 /// A number as it is, or a date as seconds since 1970 in UTC; `None` for another text. A date without a zone is taken for one of UTC.
 pub(crate) fn parse(text: &str) -> Option<f64> {
@@ -13,10 +18,15 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
     }
     let local = || {
         let forms = LOCAL.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-        forms.or_else(|| Some(NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_time(NaiveTime::MIN)))
+        forms.or_else(|| Some(DAYS.iter().find_map(|form| NaiveDate::parse_from_str(text, form).ok())?.and_time(NaiveTime::MIN)))
     };
-    let zoned = DateTime::parse_from_rfc3339(text).ok().map(|zoned| zoned.naive_utc());
-    zoned.or_else(local).map(|time| time.and_utc()).map(|time| time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9)
+    let zoned = DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_str(text, ZONED));
+    zoned
+        .ok()
+        .map(|zoned| zoned.naive_utc())
+        .or_else(local)
+        .map(|time| time.and_utc())
+        .map(|time| time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9)
 }
 
 /// Seconds since 1970 as a date of ISO 8601 in UTC, to the second; `None` for one of a year that no date has.
@@ -41,6 +51,11 @@ mod tests {
             ("2024-05-01 12:30", Some(1_714_566_600.0)),
             ("2024-05-01T12:30:15+02:00", Some(1_714_559_415.0)),
             ("1969-12-31T23:59:59.5Z", Some(-0.5)),
+            ("2024/05/01", Some(1_714_521_600.0)),
+            ("2024/5/1 12:30", Some(1_714_566_600.0)),
+            ("Wed May 01 12:30:15 +0200 2024", Some(1_714_559_415.0)),
+            ("Wed May  1 12:30:15 2024", Some(1_714_566_615.0)),
+            ("05/01/2024", None),
             ("2024-13-01", None),
             ("yesterday", None),
             ("", None),

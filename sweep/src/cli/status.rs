@@ -11,6 +11,7 @@ use crate::{
 };
 use anyhow::Result;
 use clap::Args;
+use cluster::client::ClientError;
 use console::Term;
 use std::{thread, time::Duration};
 
@@ -39,12 +40,22 @@ impl StatusArguments {
     /// A bad sweep file, or neither of them to ask.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let named = Named::of(&self.sweep)?;
+        // A sweep that was seen on the cluster has not ended because the cluster does not answer.
+        let mut was_seen = false;
         loop {
             let cluster = self.namespace.cluster();
-            let status = find(&named, &way(global), &cluster)?;
-            self.print(&status)?;
-            if !self.watch || status.has_ended() {
-                return Ok(Ending::Done);
+            match find(&named, &way(global), &cluster) {
+                Ok(status) => {
+                    self.print(&status)?;
+                    was_seen |= status.cluster.is_some();
+                    if !self.watch || (status.has_ended() && !(was_seen && status.is_unanswered)) {
+                        return Ok(Ending::Done);
+                    }
+                }
+                Err(error) if was_seen && error.downcast_ref::<ClientError>().is_some_and(ClientError::is_transient) => {
+                    output::print_aside(&format!("{error}; asking again\n"))?;
+                }
+                Err(error) => return Err(error),
             }
             thread::sleep(LOOK);
         }

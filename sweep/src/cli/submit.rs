@@ -15,10 +15,10 @@ use crate::{
 use anyhow::{Result, bail};
 use clap::Args;
 use cluster::{
-    client::{How, Submitted, rehearse, standing_batch, wait},
+    client::{Conditions, How, Submitted, rehearse, standing_batch, wait},
     stages::Outcome,
 };
-use dataset::block_on;
+use dataset::{Location, block_on};
 use std::fmt::Write;
 
 /// A sweep on its way to a cluster.
@@ -56,7 +56,9 @@ impl Submit {
         if let (Some(_), Some(standing)) = (&chosen, block_on(standing_batch(&cluster, &submission))?) {
             submission.resources.trials_per_pod = Some(standing);
         }
-        let mut rehearsed = block_on(rehearse(&cluster, &submission, self.replace))?;
+        let tables = runner::tables_of_plan(&session).ok();
+        let conditions = Conditions { replace: self.replace, has_tables: tables.is_some() };
+        let mut rehearsed = block_on(rehearse(&cluster, &submission, conditions))?;
         if rehearsed.is_of_failed_trials() && !self.retry_failed && would_fail_again(&session)? {
             rehearsed = rehearsed.leave();
         }
@@ -68,7 +70,7 @@ impl Submit {
         }
         let submitted = block_on(rehearsed.create(&cluster))?;
         let batches = chosen.filter(|_| matches!(submitted.how, How::Created)).map_or_else(String::new, |chosen| chosen.words());
-        output::print(&(self.words(&session, &submitted, global) + &batches))?;
+        output::print(&(self.words(&session, &submitted, tables.as_ref(), global) + &batches))?;
         if self.wait { self.ended(&session, &submitted.hash, global) } else { Ok(Ending::Done) }
     }
 
@@ -77,7 +79,7 @@ impl Submit {
     }
 
     /// The outcome, and the commands that can follow.
-    fn words(&self, session: &Session, submitted: &Submitted, global: &Global) -> String {
+    fn words(&self, session: &Session, submitted: &Submitted, tables: Option<&Location>, global: &Global) -> String {
         let (sweep, hash, namespace, hint) = (&session.plan.name, &submitted.hash, self.namespace.name(), self.hint(global));
         let mut text = match submitted.how {
             How::Created => {
@@ -91,7 +93,14 @@ impl Submit {
                 let (parallelism, ttl) = (resources.parallelism, resources.ttl_seconds_after_finished);
                 format!("sweep {sweep}: submission {hash} runs on, with parallelism {parallelism} and ttl_seconds_after_finished {ttl}\n")
             }
-            How::Done => format!("sweep {sweep}: submission {hash} is done; nothing was changed. Its tables are in {}\n", session.folder()),
+            How::Renewed => format!(
+                "sweep {sweep}: submission {hash} was done, and its tables are no more in {}; it starts again, and takes what is stored of its trials\n",
+                session.folder()
+            ),
+            How::Done => {
+                let tables = tables.map_or_else(|| session.folder(), Location::clone);
+                format!("sweep {sweep}: submission {hash} is done; nothing was changed. Its tables are in {tables}\n")
+            }
             How::Settled => format!(
                 "sweep {sweep}: submission {hash} is done, but for trials that would fail again ({} says why); nothing was changed. With \
                  --retry-failed they are trained anew\n",

@@ -6,11 +6,7 @@ use super::{
 };
 use evaluator::{
     MetricAt,
-    significance::{
-        MethodComponents,
-        power::{Variances, critical},
-        tests_memory,
-    },
+    significance::{MethodComponents, power::Variances, tests_memory},
 };
 use std::fmt::Write as _;
 
@@ -99,14 +95,17 @@ fn advice(plan: &Plan, dataset: &str, pilot: &Pilot, comparisons: usize) -> Opti
         interaction: users as f64 * interaction,
         replicates,
     };
-    let critical = critical(plan.evaluation.significance.alpha, comparisons);
+    let level = plan.evaluation.significance.alpha / comparisons.max(1) as f64;
     let mean = of(&|row| row.mean);
+    // A seed more of a method is a degree of freedom more, beside those that the other methods lend.
+    let lent = of(&|row| (row.degrees - (row.trials as f64 - 1.0)).max(0.0));
     let own = plan.methods.iter().filter(|method| method.dataset == dataset).map(super::Method::repeats).max().unwrap_or(1) as u32;
     let mut numbers: Vec<u32> = SEEDS.into_iter().chain([own]).collect();
     numbers.sort_unstable();
     numbers.dedup();
     let told = |seeds: &u32| {
-        let difference = variances.detectable(*seeds, users, critical);
+        let degrees = (lent + f64::from(*seeds) - 1.0).max(1.0);
+        let difference = variances.detectable(*seeds, users, degrees, level);
         let here = if *seeds == own { " (this sweep)" } else { "" };
         format!("{:.2}% with {seeds}{here}", 100.0 * difference / mean)
     };
@@ -150,7 +149,7 @@ seeds: [1, 2]
             dataset: "d".into(),
             metric: "ndcg@20".parse().unwrap(),
             method: "m".into(),
-            users: 1000,
+            users: 100_000,
             trials: 5,
             splits: 1,
             mean: 0.25,
@@ -161,7 +160,7 @@ seeds: [1, 2]
             var_seeds: Some(5e-6),
             var_splits: None,
             var_replicate: 5e-6,
-            degrees: 4.0,
+            degrees: 1e6,
             var_interaction: 1e-6,
             spread: Spread::Own,
         };
@@ -184,6 +183,17 @@ seeds: [1, 2]
             text.contains("sweep pilot, in percent of 0.2500 (the median ndcg@20): 3.88% with 2 (this sweep), 3.60% with 3,"),
             "{text}"
         );
+    }
+
+    /// Two seeds that no other method lends degrees of freedom: by SciPy `t.ppf(0.975, 1)` = 12.706 in place of 1.96, times the root of the 4e-6 + 1e-6 of
+    /// replicates, is more than 11% of 0.25 already.
+    #[test]
+    fn few_seeds_are_not_taken_for_many() {
+        let mut pilot = pilot();
+        pilot.components[0].degrees = 4.0;
+        let text = said(Some(pilot));
+        let (_, two) = text.split_once("(the median ndcg@20): ").unwrap();
+        assert!(two.split_once('%').unwrap().0.parse::<f64>().unwrap() > 11.0, "{text}");
     }
 
     #[test]

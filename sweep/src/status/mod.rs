@@ -20,7 +20,7 @@ use crate::{
     runner::{Decisions, Machine, Progress, Session},
     usage::Usage,
 };
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use cluster::client::{ClientError, Cluster, PodView, Reason, Seen, StageView, status};
 use dataset::block_on;
 use rayon::prelude::*;
@@ -36,6 +36,9 @@ pub struct SweepStatus {
     pub storage: Option<String>,
     /// The newest submission; none where the cluster has none, or cannot be asked.
     pub cluster: Option<OnCluster>,
+    /// Whether the cluster was asked and did not answer, so that nothing is known of it.
+    #[serde(skip)]
+    pub is_unanswered: bool,
     /// Notes on what could not be found out, and what stands in the way.
     pub notes: Vec<String>,
     /// Every trial, in the plan's order; none where the storage cannot be read.
@@ -83,7 +86,7 @@ impl SweepStatus {
     ) -> Self {
         let pods = if storage.is_some() { Vec::new() } else { pods::alone(seen) };
         let cluster = seen.map(|seen| OnCluster::of(seen, namespace));
-        Self { sweep: named.name.clone(), storage, cluster, notes, trials, pods }
+        Self { sweep: named.name.clone(), storage, cluster, is_unanswered: false, notes, trials, pods }
     }
 
     /// Whether nothing will change any more.
@@ -111,8 +114,9 @@ pub struct StorageAccess<'a> {
 /// note; by a name alone, without a file, the cluster alone is asked.
 pub fn find(named: &Named, way: &StorageAccess<'_>, cluster: &Result<Cluster, ClientError>) -> Result<SweepStatus> {
     let mut notes = Vec::new();
-    let asked = cluster.as_ref().map_err(ClientError::to_string);
-    let seen = asked.and_then(|cluster| block_on(status(cluster, &named.name)).map_err(|error| error.to_string()));
+    let asked = cluster.as_ref().map_err(|error| anyhow!(error.to_string()));
+    let seen = asked.and_then(|cluster| Ok(block_on(status(cluster, &named.name))?));
+    let is_unanswered = seen.is_err();
     let Some(path) = &named.file else { return by_name(named, seen, cluster) };
     let seen = seen.unwrap_or_else(|error| {
         notes.push(format!("{error}. What follows is known from the storage alone"));
@@ -133,15 +137,16 @@ pub fn find(named: &Named, way: &StorageAccess<'_>, cluster: &Result<Cluster, Cl
         }
         (Err(error), _) => return Err(error),
     };
-    Ok(SweepStatus::of(named, seen.as_ref(), namespace(cluster), notes, storage, trials))
+    let status = SweepStatus::of(named, seen.as_ref(), namespace(cluster), notes, storage, trials);
+    Ok(SweepStatus { is_unanswered, ..status })
 }
 
 /// The status by the cluster alone.
-fn by_name(named: &Named, seen: Result<Option<Seen>, String>, cluster: &Result<Cluster, ClientError>) -> Result<SweepStatus> {
+fn by_name(named: &Named, seen: Result<Option<Seen>>, cluster: &Result<Cluster, ClientError>) -> Result<SweepStatus> {
     let namespace = namespace(cluster);
     let list = format!("`ranksweep list --namespace {namespace}` shows which are");
     let missing = || format!("sweep `{}` is not on the cluster, in namespace {namespace}; {list}", named.name);
-    let seen = seen.map_err(|error| anyhow::anyhow!(error))?.with_context(missing)?;
+    let seen = seen?.with_context(missing)?;
     let notes = vec!["by its name alone, a sweep is known from the cluster: with its file, `status` reads the storage too".to_owned()];
     Ok(SweepStatus::of(named, Some(&seen), namespace, notes, None, Vec::new()))
 }

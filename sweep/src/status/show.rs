@@ -175,6 +175,7 @@ mod tests {
             sweep: "s".to_owned(),
             storage: Some("r".to_owned()),
             cluster: Some(cluster),
+            is_unanswered: false,
             notes: Vec::new(),
             trials,
             pods: Vec::new(),

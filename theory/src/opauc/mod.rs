@@ -5,7 +5,7 @@
 //! ```
 //! Between 0 and b / N-; divided by that, a share. At b = N-, AUC.
 //!
-//! "On the Theories Behind Hard Negative Sampling for Recommendation" (WWW 2023): Equation 2, Theorem 3, Figure 6.
+//! "On the Theories Behind Hard Negative Sampling for Recommendation" (WWW 2023): Equation 8, Theorem 3, Figure 6.
 
 mod bracket;
 mod correlation;

@@ -22,7 +22,7 @@ pub fn curvature(pi: &[f64]) -> Curvature {
 }
 
 /// A diagonal less a rank-one matrix has its largest eigenvalue between its two largest entries, at the root of
-/// `1 - sum_j pi_j^2 / (pi_j - x)`, which rises from minus infinity at the second entry (Golub, 1973): O(n), where a decomposition is O(n^3).
+/// `1 - sum_j pi_j^2 / (pi_j - x)`, which falls from infinity at the second to minus infinity at the largest (Golub, 1973): O(n), where a decomposition is O(n^3).
 fn largest_eigenvalue(pi: &[f64]) -> f64 {
     let (mut first, mut second) = (0.0_f64, 0.0_f64);
     for &p in pi {

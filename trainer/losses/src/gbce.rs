@@ -1,7 +1,7 @@
 //! Generalised binary cross-entropy (gBCE).
 //!
 //! ```text
-//! l(u, i) = (b softplus(-s_ui) + sum_j softplus(s_uj)) / (N + 1),   b = 1 - t (1 - a),   a = N / (n - 1)
+//! l(u, i) = (b softplus(-s_ui) + sum_j softplus(s_uj)) / (N + 1),   b = 1 - t (1 - a),   a = min(1, N / (n - 1))
 //! ```
 //! N of the other n - 1 items are drawn, which makes scores too high: the positive's part is weighed down by b. The `calibration` t goes
 //! from 0, where b is 1 and this is the mean of the terms of `bce`, to 1, where b is a and scores are those that training on all items
@@ -53,12 +53,17 @@ impl LossKind for Gbce {
     fn needs_draws(&self) -> Option<&'static str> {
         Some(NEEDS_DRAWS)
     }
+
+    /// 1 since no more than all items count as drawn.
+    fn revision(&self) -> u32 {
+        1
+    }
 }
 
 /// One value per positive, `[B]`, from `positives [B]` and `negatives [B, N]`, which were drawn from a catalogue of `items`.
 pub fn gbce(positives: &Tensor, negatives: &Tensor, items: usize, calibration: f64) -> Result<Tensor> {
     let drawn = negatives.dim(1)? as f64;
-    let rate = drawn / (items as f64 - 1.0);
+    let rate = (drawn / (items as f64 - 1.0)).min(1.0);
     let weight = 1.0 - calibration * (1.0 - rate);
     ((softplus(&positives.neg()?)? * weight)? + softplus(negatives)?.sum(D::Minus1)?)? / (drawn + 1.0)
 }
@@ -94,6 +99,14 @@ mod tests {
     fn fully_calibrated_the_positive_weighs_as_much_as_the_share_that_is_drawn() {
         let by_positive = |calibration| evaluate_row(&loss(calibration), EXAMPLE_A.0, &EXAMPLE_A.1, 0.0).1[0];
         assert_close(&[by_positive(1.0) / by_positive(0.0)], &[0.04040404], 5e-9);
+    }
+
+    /// More draws than items, of the tests' 100: nothing is left to calibrate for, and it is the mean of the terms of `bce`.
+    #[test]
+    fn draws_of_more_than_all_items_count_as_all() {
+        let negatives = vec![0.3; 150];
+        let [calibrated, plain] = [1.0, 0.0].map(|calibration| evaluate_row(&loss(calibration), 0.7, &negatives, 0.0));
+        assert_close(&[calibrated.0, calibrated.1[0]], &[plain.0, plain.1[0]], 1e-12);
     }
 
     #[test]

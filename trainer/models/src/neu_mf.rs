@@ -126,6 +126,10 @@ impl BackboneKind for NeuMf {
         if !(0.0..1.0).contains(&self.dropout) {
             return Err(format!("dropout is {}, expected a number from 0 to below 1", self.dropout));
         }
+        let unused = [("hidden", !self.hidden.is_empty() && self.hidden != halves()), ("dropout", self.dropout != tenth())];
+        if let (Form::Gmf, Some((key, _))) = (self.form, unused.iter().find(|(_, is_given)| *is_given)) {
+            return Err(format!("{key} is given and form is gmf, which has no hidden layers: leave it out"));
+        }
         check_tables(self.dim, &self.init)
     }
 

@@ -65,6 +65,9 @@ impl Stack {
         if layers == 0 && !self.layer_zero {
             return Err("layers is 0 where layer_zero is false, expected at least 1 layer: there is nothing to pool".to_owned());
         }
+        if self.pool == Pool::Last && !self.layer_zero {
+            return Err("layer_zero is false where pool is last, which takes the last layer alone: leave it out".to_owned());
+        }
         self.user_table.check(layers)?;
         let width = u64::from(dim) * self.blocks();
         check_tables(u32::try_from(width).unwrap_or(u32::MAX), &self.init)

@@ -85,6 +85,11 @@ impl BackboneKind for TwoTower {
         check_tables(self.dim, &self.init)
     }
 
+    /// 1: rows that no score is of have no gradient, and `lazy-adam` leaves them.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
     }
@@ -169,8 +174,8 @@ impl Forward for TwoTowerFormula {
         Ok(Encoded { users: tower(&tables[0], of_users)?, items: tower(&tables[1], of_items)?, auxiliary: None })
     }
 
-    fn reached(&self, step: &TrainStep) -> [Option<Vec<u32>>; 2] {
-        [step.wanted.users, step.wanted.items].map(|wanted| wanted.map(<[u32]>::to_vec))
+    fn reached(&self, _step: &TrainStep) -> [Option<Vec<u32>>; 2] {
+        [Some(Vec::new()), Some(Vec::new())]
     }
 }
 
@@ -235,7 +240,8 @@ impl TowerPass {
             None => Ok(vec![0.0; variable.elem_count()]),
         };
         let of_rows = of_variable(&self.variables[0])?;
-        self.rows.iter().zip(of_rows.chunks_exact(dim)).for_each(|(&row, gradient)| of_table.add(row, gradient));
+        let rows = self.rows.iter().zip(of_rows.chunks_exact(dim)).filter(|(row, _)| of_vectors.touched()[**row]);
+        rows.for_each(|(&row, gradient)| of_table.add(row, gradient));
         let whole = |variable: &Var| {
             let (rows, dim) = variable.dims2()?;
             Ok(RowGradients::whole(Matrix { rows, dim, values: of_variable(variable)? }))

@@ -40,6 +40,11 @@ impl Stepper {
         Self { adam: adam.clone(), all_rows_move, steps, idle }
     }
 
+    /// Goes on after so many steps with parameters of which no row is ever left behind.
+    pub fn of_moving_rows(optimizer: &Optimizer, steps: u64) -> Self {
+        Self { idle: None, ..Self::new(optimizer, steps) }
+    }
+
     /// Goes on after so many steps, since `caught_up` of which rows have been left behind.
     pub fn resumed(optimizer: &Optimizer, steps: u64, caught_up: u64) -> Self {
         let mut stepper = Self::new(optimizer, steps);

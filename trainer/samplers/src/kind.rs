@@ -39,6 +39,11 @@ pub trait SamplerKind {
         None
     }
 
+    /// Whether its rule looks at what its pool gives in place of [probabilities that the pool lacks](super::Sampler::lacks_probabilities).
+    fn takes_pool_weights(&self) -> bool {
+        false
+    }
+
     /// The margin of the violation that it looks for, where it estimates ranks from the first candidate that has it.
     fn estimated_rank_margin(&self) -> Option<f64> {
         None

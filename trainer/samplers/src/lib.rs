@@ -165,7 +165,20 @@ impl Sampler {
             let (kind, key) = (dataset::quote::kind(self), self.count_key());
             return Err(format!("the sampler `{kind}` draws from its pool, and how many is missing: give `{key}`"));
         }
-        Ok(())
+        let corrects = !self.takes_pool_weights() && self.rule(0).is_some_and(|rule| rule.needs_log_probabilities());
+        match pool.kind().lacks_probabilities().filter(|_| corrects) {
+            Some(reason) => Err(format!(
+                "pool: `{}` {reason}, and the sampler `{}` corrects by these: take another pool",
+                dataset::quote::kind(&pool),
+                dataset::quote::kind(self)
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Why the probabilities of its pool's draws are not known, in words that follow "the sampler"; `None` where they are.
+    pub fn lacks_probabilities(&self) -> Option<&'static str> {
+        self.draws().pool.kind().lacks_probabilities()
     }
 
     /// Whether the values fit batches of so many pairs.

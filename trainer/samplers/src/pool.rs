@@ -30,6 +30,11 @@ pub(crate) trait PoolKind {
         0
     }
 
+    /// Why the probabilities of its draws are not known, in words that follow "the pool"; `None` where they are.
+    fn lacks_probabilities(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether a row's candidates are distinct.
     fn is_distinct(&self) -> bool {
         false

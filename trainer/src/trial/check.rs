@@ -186,7 +186,8 @@ impl Learning {
     /// Whether the loss can have what the sampler's rule and pool give.
     fn check_rule(&self) -> Result<(), String> {
         let (loss, sampler) = (kind(&self.loss), kind(&self.sampler));
-        if self.sampler.rule(0).is_some_and(|rule| rule.subset().is_none()) && !self.loss.weighs_negatives() {
+        let takes_weights = self.loss.weighs_negatives() || self.loss.estimated_rank_margin().is_some();
+        if self.sampler.rule(0).is_some_and(|rule| rule.weighs()) && !takes_weights {
             return Err(format!(
                 "the sampler `{sampler}` weighs its candidates, and the loss `{loss}` neither sums over its negatives nor takes their mean, so \
                  that they have no weights in it: take one of bpr, bce, mse, ccl, uib and the lambda losses, or a sampler that keeps some of \
@@ -195,6 +196,17 @@ impl Learning {
         }
         if self.sampler.mixes() {
             self.check_mixed()?;
+        }
+        if self.loss.needs_log_probabilities() {
+            if let Some(reason) = self.sampler.lacks_probabilities() {
+                return Err(format!("the sampler `{sampler}` {reason}, by which the loss `{loss}` corrects: take another sampler"));
+            }
+            if self.sampler.rule(0).is_some() {
+                return Err(format!(
+                    "the loss `{loss}` corrects for how items are drawn, and the sampler `{sampler}` chooses among them by their scores: take a \
+                     sampler that looks at no scores, or another loss, as cce"
+                ));
+            }
         }
         match (self.sampler.needs_pairs(), self.loss.list()) {
             (Some(reason), Some(_)) => Err(format!(

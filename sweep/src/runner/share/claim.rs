@@ -70,7 +70,7 @@ impl Claim {
         drop(self.stop);
         // A renewal that panicked is no reason to keep the trial.
         let _ = self.renewals.join();
-        if !is_newest(&self.folder, &self.at)? {
+        if !stands(&self.folder, &self.at, &self.content)? {
             return Ok(()); // the trial is another's, and its claims are
         }
         if !has_ended {
@@ -85,13 +85,20 @@ impl Claim {
 
 impl Fence for Claim {
     fn holds(&self) -> dataset::Result<bool> {
-        is_newest(&self.folder, &self.at)
+        stands(&self.folder, &self.at, &self.content)
     }
 }
 
-/// Whether a claim stands and none is newer.
-fn is_newest(folder: &Location, at: &Location) -> dataset::Result<bool> {
-    Ok(claims_of(folder)?.last().is_some_and(|(_, newest)| newest.name() == at.name()))
+/// Whether a claim stands and none is newer. Where a trial's claims have gone, another process may have made one of the same number.
+fn stands(folder: &Location, at: &Location, content: &Content) -> dataset::Result<bool> {
+    if claims_of(folder)?.last().is_none_or(|(_, newest)| newest.name() != at.name()) {
+        return Ok(false);
+    }
+    match at.read() {
+        Ok(text) => Ok(serde_json::from_slice::<Content>(&text).is_ok_and(|found| found.nonce == content.nonce)),
+        Err(dataset::Error::NotFound { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Writes the claim anew at every interval, until the sender is dropped or the claim is lost.
@@ -101,7 +108,7 @@ fn renew(folder: Location, at: Location, mut content: Content, every: Duration) 
         while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
             content.renewals += 1;
             let renewed =
-                is_newest(&folder, &at).and_then(|holds| if holds { at.write(content.to_json()).map(|()| true) } else { Ok(false) });
+                stands(&folder, &at, &content).and_then(|holds| if holds { at.write(content.to_json()).map(|()| true) } else { Ok(false) });
             match renewed {
                 Ok(true) => {}
                 Ok(false) => break,

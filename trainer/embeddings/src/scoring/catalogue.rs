@@ -58,6 +58,11 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
+    /// How many scores it holds at once of so many rows by all items.
+    pub fn held(rows: u64, items: u64) -> u64 {
+        (rows * items).min((BLOCK as u64).max(items))
+    }
+
     /// One step: `derive(first row, positives [R, P], negatives [R, items])` turns scores into the derivatives of the rows' losses and
     /// returns the sum of those losses. Masked items come as [`MASKED`]; what is put in their places is dropped.
     ///
@@ -178,6 +183,13 @@ mod tests {
     use crate::Tables;
     use losses::Loss;
     use std::convert::Infallible;
+
+    #[test]
+    fn scores_are_held_of_some_rows_at_a_time() {
+        let million = 1_000_000;
+        let held = [(10, 100), (4096, million), (4096, 10 * million)].map(|(rows, items)| Catalogue::held(rows, items));
+        assert_eq!(held, [1000, 4_194_304, 10 * million]);
+    }
 
     /// The reference's list of eight scores, whose items 0, 2 and 5 are the user's (LOSSES.md, EX-B): the value of SL@3 and its derivatives by the
     /// scores, of equation 3.5, in which the sum goes over all items.

@@ -100,7 +100,7 @@ impl LossKind for AdapTau {
 
     fn forward(&self, scores: &Scores) -> Result<Tensor> {
         let Scores { positives, negatives, given, .. } = *scores;
-        let [of_users, of_all, _] = scores::columns(given.columns, "adap-tau")?;
+        let [of_users, of_all, _, _] = scores::columns(given.columns, "adap-tau")?;
         adap_tau(positives, negatives, of_users, of_all)
     }
 
@@ -109,7 +109,9 @@ impl LossKind for AdapTau {
     }
 
     fn remembered(&self, scores: &Scores) -> Result<Vec<Tensor>> {
-        Ok(vec![adap_tau_plain(scores.positives, scores.negatives)?.detach()])
+        let losses = adap_tau_plain(scores.positives, scores.negatives)?.detach();
+        let rows = scores.negatives.max(D::Minus1)?.ge(MASKED_BELOW)?.to_dtype(losses.dtype())?;
+        Ok(vec![losses, rows])
     }
 
     fn set_columns(&self, numbers: &mut [&mut [f32]], model: &dyn ModelStatistics, epochs: u32) {
@@ -119,18 +121,25 @@ impl LossKind for AdapTau {
     fn needs_draws(&self) -> Option<&'static str> {
         Some(NEEDS_DRAWS)
     }
+
+    /// 1 since a user's mean loss is over the rows of the epoch, and no longer over the train items.
+    fn revision(&self) -> u32 {
+        1
+    }
 }
 
 /// Why it cannot have the sampler `all`.
 const NEEDS_DRAWS: &str = "adap-tau's temperatures follow from the losses of draws";
 
-/// The inverse temperature of each user and of all, which are set before the first epoch and after each; and sums of each user's plain losses.
+/// The inverse temperature of each user and of all, which are set before the first epoch and after each; and sums of each user's plain losses, with the
+/// number of rows that they are of.
 pub(super) fn columns() -> Vec<StateSpec> {
     let column = |name, of, start, motion| StateSpec { name, per: of, initial: InitialValue::Same(start), update: motion };
     vec![
         column("sharpness", Per::Users, 1.0, Update::Set),
         column("sharpness_of_all", Per::Whole(1), 1.0, Update::Set),
         column("plain_losses", Per::Users, 0.0, Update::Summed),
+        column("rows", Per::Users, 0.0, Update::Summed),
     ]
 }
 

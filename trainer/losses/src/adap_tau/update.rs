@@ -4,7 +4,7 @@
 //! w = log(|U'| n / (2 |D'|)) / (mu+ - mu),   w_u = w exp(-W(max((l_u - l) / t, -1/e)))
 //! ```
 //! `U'` are the [active users](active_users), `D'` their train pairs, `mu+` the mean cosine of those pairs and `mu` that of `U'` and all `n`
-//! items. `l_u` is the mean of [`adap_tau_plain`](super::adap_tau_plain) over the user's pairs in the last epoch, `l` their baseline over
+//! items. `l_u` is the mean of [`adap_tau_plain`](super::adap_tau_plain) over the user's rows with negatives in the last epoch, `l` their baseline over
 //! users, and `W` Lambert's function: users with a small loss get an inverse temperature of up to `e w`, those with a large one less.
 //!
 //! The formula has no value where positives are not above the mean, or where `D'` is more than half of all pairs; the release takes what
@@ -26,7 +26,7 @@ const LARGEST_EXCESS: f64 = 1000.0;
 
 /// Sets the inverse temperature of each user and of all after so many epochs, and starts the sums of losses anew. Before the first epoch there are no losses.
 pub(super) fn set_columns(settings: &AdapTau, numbers: &mut [&mut [f32]], model: &dyn ModelStatistics, epochs: u32) {
-    let [of_users, of_all, losses] = numbers else { return };
+    let [of_users, of_all, losses, rows] = numbers else { return };
     let counts = model.train_counts();
     let active = active_users(counts);
     let warms_up = epochs == 0 || epochs < settings.warm_up;
@@ -34,11 +34,12 @@ pub(super) fn set_columns(settings: &AdapTau, numbers: &mut [&mut [f32]], model:
     let is_active = || active.iter().zip(counts).filter(|(active, _)| **active);
     let pairs = is_active().map(|(_, &count)| count as usize).sum();
     let inverse_temperature = inverse_temperature_of_all(Sizes { users: is_active().count(), items: model.items(), pairs }, gap);
-    let mean = |(sum, &count): (&f32, &u32)| (epochs > 0 && count > 0).then(|| f64::from(*sum) / f64::from(count));
-    let means: Vec<Option<f64>> = losses.iter().zip(counts).map(mean).collect();
+    let mean = |(&sum, &rows): (&f32, &f32)| (epochs > 0 && rows > 0.0).then(|| f64::from(sum) / f64::from(rows));
+    let means: Vec<Option<f64>> = losses.iter().zip(&**rows).map(mean).collect();
     of_users.copy_from_slice(&inverse_temperature_of_users(inverse_temperature, &means, settings));
     of_all.fill(inverse_temperature as f32);
     losses.fill(0.0);
+    rows.fill(0.0);
 }
 
 /// Which users the inverse temperature of all is made from, `[users]`: those with more train items than a fifth of the users have, and where no
@@ -161,6 +162,41 @@ mod tests {
         let sizes = Sizes { users: 10, items: 10, pairs: 20 };
         assert_eq!([0.0, -0.3, 1e-9].map(|gap| inverse_temperature_of_all(sizes, gap)), [SHARPEST; 3]);
         assert_eq!(inverse_temperature_of_all(Sizes { pairs: 90, ..sizes }, 0.5), BLUNTEST);
+    }
+
+    /// A model of 50 items, of whose scores nothing is asked in the warm-up.
+    struct Counts(Vec<u32>);
+
+    impl ModelStatistics for Counts {
+        fn train_counts(&self) -> &[u32] {
+            &self.0
+        }
+
+        fn items(&self) -> usize {
+            50
+        }
+
+        fn mean_cosine_of_train_pairs(&self, _: &[bool]) -> f64 {
+            unreachable!("it warms up")
+        }
+
+        fn mean_cosine_of_all_pairs(&self, _: &[bool]) -> f64 {
+            unreachable!("it warms up")
+        }
+    }
+
+    /// The mean losses are 5, 6, 9 and none, as in [`LOSSES`], whatever number of train items the users have; `w` is log(4 * 50 / (2 * 16)) / 0.7 =
+    /// 2.61797350 (numpy), and 6.52003834 is what the literals of [`LOSSES`] are made with.
+    #[test]
+    fn losses_are_means_over_the_rows_of_an_epoch() {
+        let (mut users, mut all, mut sums, mut rows) = ([0.0; 4], [0.0], [10.0, 6.0, 27.0, 0.0], [2.0, 1.0, 3.0, 0.0]);
+        let mut numbers: Vec<&mut [f32]> = vec![&mut users, &mut all, &mut sums, &mut rows];
+        let warm = AdapTau { warm_up: 9, ..settings(Baseline::Mean(Mean {})) };
+        set_columns(&warm, &mut numbers, &Counts(vec![4, 4, 4, 4]), 1);
+        let ratio = f64::from(users[3]) / 6.52003834;
+        assert_close(&[f64::from(all[0])], &[2.61797350], 1e-6);
+        assert_close(&users.map(|of_user| f64::from(of_user) / ratio), &[17.72330176, 17.72330176, 2.5850778, 6.52003834], 1e-5);
+        assert_eq!((sums, rows), ([0.0; 4], [0.0; 4]));
     }
 
     /// numpy.quantile([1, 2, 3, 4, 10], 0.2) is 1.8.

@@ -99,6 +99,11 @@ impl BackboneKind for Dgcf {
         if !(2..=LARGEST_SAMPLE).contains(&self.correlation_sample) {
             return Err(format!("correlation_sample is {}, expected 2 to {LARGEST_SAMPLE}", self.correlation_sample));
         }
+        let unused =
+            [("correlation_weight", self.correlation_weight != hundredth()), ("correlation_sample", self.correlation_sample != hundred())];
+        if let (1, Some((key, _))) = (factors, unused.iter().find(|(_, is_given)| *is_given)) {
+            return Err(format!("{key} is given and factors is 1, so that there is nothing to correlate: leave it out"));
+        }
         at_least_zero("correlation_weight", self.correlation_weight)
     }
 

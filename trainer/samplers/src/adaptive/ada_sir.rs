@@ -112,7 +112,16 @@ impl SamplerKind for AdaSir {
     }
 
     fn check_values(&self) -> Result<(), String> {
-        check_above_zero("temperature", self.temperature)
+        match (self.weights, self.temperature) {
+            (Weights::None, temperature) if temperature != crate::popularity::one() => {
+                Err(format!("temperature is {temperature} where weights is none: leave it out"))
+            }
+            (_, temperature) => check_above_zero("temperature", temperature),
+        }
+    }
+
+    fn takes_pool_weights(&self) -> bool {
+        true
     }
 
     fn rule(&self, _items: usize) -> Option<Box<dyn Rule>> {
@@ -147,6 +156,10 @@ impl PoolKind for AdaSirPool {
 
     fn looks_at_model(&self) -> bool {
         true
+    }
+
+    fn lacks_probabilities(&self) -> Option<&'static str> {
+        Some("keeps what its items were resampled by, and not the probabilities of draws")
     }
 
     fn drawable(&self, train: &Interactions, items: usize) -> usize {

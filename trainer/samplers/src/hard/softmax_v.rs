@@ -6,7 +6,7 @@
 //! loss = sum_j p_j l(s_ui, s_uj)
 //! ```
 //! `rho` is the divergence of `p` from uniform weights, to second order: sampling stays as hard as it is while the model learns. Near 0 the
-//! weights are uniform; from the logarithm of N on they are [`Dns`](super::Dns)'s. Where all losses are equal the weights are uniform.
+//! weights are uniform; as it grows they come close to [`Dns`](super::Dns)'s. Where all losses are equal the weights are uniform.
 //!
 //! The exponent is the loss, as in the release; the paper's Eq. 3 has scores. The paper's variance is that of the candidates
 //! (`population`); the release divides by N - 1 (`sample`) and takes `log q` from the exponents (`corrected`), which is the same for

@@ -13,7 +13,7 @@ pub use on_device::{DeviceMemory, device_memory};
 use crate::fit::step::{parts, path::StepKind, sparse::AHEAD};
 use crate::{Learning, Trial};
 use dataset::{Location, Manifest};
-use embeddings::{Others, Ranks};
+use embeddings::{Catalogue, Others, Ranks};
 use losses::{Adversary, Per, Related, StateSpec, Update};
 
 /// Bytes of a float, and of an id.
@@ -123,6 +123,12 @@ fn scores(sizes: TableSizes, learning: &Learning) -> (u64, u64) {
     (batch, learning.candidates().map_or(sizes.items, |negatives| own + negatives as u64))
 }
 
+/// Scores that a step holds at once: of all its rows, or, where nothing is drawn, of some rows by all items.
+fn held(sizes: TableSizes, learning: &Learning) -> u64 {
+    let (batch, scores) = scores(sizes, learning);
+    if learning.candidates().is_some() { batch * scores } else { Catalogue::held(batch, sizes.items) }
+}
+
 /// What each thread needs for the loss of one list.
 fn lists(sizes: TableSizes, learning: &Learning) -> u64 {
     let (_, scores) = scores(sizes, learning);
@@ -149,13 +155,12 @@ fn loss_state(sizes: TableSizes, learning: &Learning) -> u64 {
 }
 
 /// Where a loss is its formula: a copy of the scores, their derivatives in parts and together, and what the operations leave of the scores
-/// that a loss is computed of at once; a fused form with more to move than a model needs the copies alone. Under the sampler `all` the copies are of a few
-/// rows at a time.
+/// that a loss is computed of at once; a fused form with more to move than a model needs the copies alone.
 fn formula(sizes: TableSizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let parts = (rayon::current_num_threads() * parts::SCORES) as u64;
     let at_once = if learning.loss.sees_the_batch() { batch * scores } else { parts.min(batch * scores) };
-    let copied = if learning.candidates().is_some() { batch * scores } else { at_once };
+    let copied = held(sizes, learning);
     let operations = if learning.loss.fused_with_state().is_some() { 0 } else { OPERATIONS * at_once };
     let of_draws = learning.loss.fused_of_draws().is_some() && learning.sampler.rule(1).is_none();
     u64::from(learning.loss.fused().is_none() && !of_draws) * (3 * copied + operations) * FLOAT
@@ -198,11 +203,11 @@ fn pairs(tables: TableSizes, learning: &Learning, floats_of_pair: u64) -> u64 {
 /// Otherwise gradients of both tables, unit vectors of the items and of the batch, and for each score an id, the score and an entry of
 /// the items' gradients.
 fn full_tables(sizes: TableSizes, learning: &Learning) -> u64 {
-    let (batch, scores) = scores(sizes, learning);
+    let (batch, _) = scores(sizes, learning);
     let gradients = sizes.table() + sizes.users + sizes.items;
     let vectors = (sizes.items + 2 * batch) * sizes.dim * FLOAT;
     let of_score = if learning.candidates().is_some() { 2 * ID + 2 * FLOAT } else { FLOAT };
-    gradients + vectors + batch * scores * of_score + auxiliary_inputs(sizes, learning) + decays(sizes.users + sizes.items, learning)
+    gradients + vectors + held(sizes, learning) * of_score + auxiliary_inputs(sizes, learning) + decays(sizes.users + sizes.items, learning)
 }
 
 /// A number for each of so many rows, where these have a weight in the loss by how often they stand in a batch.
