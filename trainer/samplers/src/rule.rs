@@ -33,6 +33,11 @@ pub trait Rule: fmt::Debug + Send + Sync {
     /// Whether the rule's weights are other than 1, which only losses that sum over negatives can have.
     fn weighs(&self) -> bool;
 
+    /// Whether of a row with candidates none may be left, which a weight of 0 says.
+    fn may_leave_none(&self) -> bool {
+        false
+    }
+
     /// Whether the rule looks at the log-probabilities of the draws.
     fn needs_log_probabilities(&self) -> bool {
         false

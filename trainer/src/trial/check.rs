@@ -187,7 +187,7 @@ impl Learning {
     fn check_rule(&self) -> Result<(), String> {
         let (loss, sampler) = (kind(&self.loss), kind(&self.sampler));
         let takes_weights = self.loss.weighs_negatives() || self.loss.estimated_rank_margin().is_some();
-        if self.sampler.rule(0).is_some_and(|rule| rule.weighs()) && !takes_weights {
+        if self.sampler.rule(0).is_some_and(|rule| rule.subset().is_none() || rule.may_leave_none()) && !takes_weights {
             return Err(format!(
                 "the sampler `{sampler}` weighs its candidates, and the loss `{loss}` neither sums over its negatives nor takes their mean, so \
                  that they have no weights in it: take one of bpr, bce, mse, ccl, uib and the lambda losses, or a sampler that keeps some of \

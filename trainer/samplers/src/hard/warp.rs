@@ -90,6 +90,10 @@ impl Rule for WarpRule {
         true
     }
 
+    fn may_leave_none(&self) -> bool {
+        true
+    }
+
     fn needs_positive(&self) -> bool {
         true
     }
