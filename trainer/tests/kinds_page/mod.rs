@@ -111,7 +111,8 @@ fn state(loss: &Loss) -> String {
     }
     let columns = loss.columns();
     let sizes = columns.iter().map(|column| if let Per::Whole(size) = column.per { size } else { 0 });
-    if columns.len() > 3 {
+    let are_learned = columns.iter().all(|column| matches!(column.update, Update::Learned(_)));
+    if are_learned && columns.len() > 3 {
         state.push(format!("{} learned numbers", sizes.sum::<usize>()));
     } else {
         state.extend(columns.iter().map(|column| {
