@@ -29,8 +29,11 @@ impl Cache {
     /// # Errors
     /// [`Error::Url`](crate::Error::Url) for a path that this system does not have.
     pub fn new(folder: &Path) -> Result<Self> {
-        let text = folder.to_string_lossy();
-        Ok(Self { folder: Location::parse(&text)?, path: folder.to_owned(), bound: BOUND })
+        let folder = Location::parse(&folder.to_string_lossy())?;
+        let path = folder
+            .local_path()
+            .ok_or_else(|| crate::Error::Url { text: folder.to_string(), reason: "a cache is a folder of this machine".to_owned() })?;
+        Ok(Self { folder, path, bound: BOUND })
     }
 
     /// The table at a location: the kept one where it is whole, or the stored one, which is kept from now on.

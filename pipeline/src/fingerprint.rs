@@ -28,6 +28,9 @@ pub(crate) fn settings(preparation: &Preparation) -> Result<Value> {
     settings["k_core"] = json!(preparation.k_core.map(crate::KCore::bounds));
     settings["schema_version"] = SCHEMA_VERSION.into();
     settings["pipeline_version"] = PIPELINE_VERSION.into();
+    if preparation.source.revision() > 0 {
+        settings["source_revision"] = preparation.source.revision().into();
+    }
     if let Some(entry) = settings.as_object_mut() {
         entry.remove("name");
         if preparation.noise.is_some_and(Noise::is_off) {

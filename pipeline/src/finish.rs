@@ -108,13 +108,13 @@ impl<'a> Finish<'a> {
     /// Reports the parts.
     ///
     /// # Errors
-    /// [`Error::Setting`] when train or test is empty.
+    /// [`Error::Setting`] when train or test is empty, or a validation that is asked for.
     pub(crate) fn report_parts(&self, steps: &mut Steps<'_>) -> Result<()> {
         for (tally, part) in self.parts.iter().zip(PARTS) {
             if part == Split::FoldIn && !self.preparation.split.holds_users_out() {
                 continue;
             }
-            if tally.interactions == 0 && part != Split::Validation {
+            if tally.interactions == 0 && (part != Split::Validation || self.preparation.split.has_validation()) {
                 let reason = format!("{} is empty (expected users with more interactions, or a larger share)", part.name());
                 return Err(Error::setting("split", reason));
             }

@@ -134,6 +134,9 @@ fn nothing(preparation: &Preparation, part: Split, rejected: &RejectedRows) -> E
     let files = preparation.source.files();
     let at = files.iter().find(|(key, _)| key.ends_with(part.name())).or(files.first()).map_or("the source", |(_, path)| path);
     let reason = match rejected.count {
+        0 if preparation.split.links().is_some() => {
+            "no row links two nodes (expected rows of two ids that differ; check `columns`)".to_owned()
+        }
         0 => "the file holds no interactions (expected at least one row)".to_owned(),
         count => format!("all {count} rows were rejected, the first at {}; correct the separator, the columns or the rows", rejected.first),
     };

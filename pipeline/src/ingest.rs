@@ -108,7 +108,9 @@ pub(crate) struct Ingest<'a, 'b> {
 impl<'a, 'b> Ingest<'a, 'b> {
     pub(crate) fn new(cleaning: &'a Cleaning<'b>) -> Self {
         let (users, items) = (Coder::new(&cleaning.users), Coder::new(&cleaning.items));
-        let (user_codes, item_codes, partitions) = (Vec::new(), Vec::new(), Partitions::default());
+        // Rows of a file before are gone on with, so that half-full chunks are as many as threads, however many files there are.
+        let partitions = lock(&cleaning.kept).pop().unwrap_or_default();
+        let (user_codes, item_codes) = (Vec::new(), Vec::new());
         Self { cleaning, users, items, user_codes, item_codes, partitions, read: 0, rated: 0, timed: false }
     }
 }
@@ -137,5 +139,24 @@ impl Sink for Ingest<'_, '_> {
         self.cleaning.rated.fetch_add(self.rated, Ordering::Relaxed);
         self.cleaning.keep(self.partitions);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hundred files of one row each, of the same user: the chunk that the first began holds all of them.
+    #[test]
+    fn files_go_on_with_the_chunks_of_those_before() {
+        let limits = Limits { threads: 1, memory: Some(CHUNK_BYTES), engine: None, scratch: None };
+        let (mut catalogue, mut rejected) = (Catalogue::default(), RejectedRows::new(&limits).unwrap());
+        let cleaning = Cleaning::new(None, &mut catalogue, &mut rejected, &limits);
+        for item in 0..100 {
+            let mut sink = cleaning.sink();
+            sink.rows(Rows { users: &["u"], items: &[&item.to_string()], ratings: None, times: None }).unwrap();
+            sink.finish().unwrap();
+        }
+        assert_eq!(cleaning.finish(&mut catalogue).len(), 1);
     }
 }

@@ -100,12 +100,12 @@ fn sampled(preparation: &Preparation, threads: usize) -> Result<Read> {
     for part in source.parts() {
         let mut sample = Sample { least: preparation.min_rating, ..Sample::default() };
         let links = preparation.split.links();
-        source.first_rows(part, SAMPLE, &mut |rows, place| match links {
+        let is_whole = source.first_rows(part, SAMPLE, &mut |rows, place| match links {
             None => sample.add(rows, place),
             Some(links) => links.of(rows.only(place), |rows| (0..rows.users.len()).for_each(|place| sample.add(rows, place))),
         })?;
         let directions = links.map_or(1, |links| links.directions());
-        let rows = if sample.rows < SAMPLE { sample.rows as u64 } else { source.rows(part)? * directions } as f64;
+        let rows = if is_whole { sample.rows as u64 } else { (source.rows(part)? * directions).max(sample.rows as u64) } as f64;
         read.rated += rows * sample.rated as f64 / sample.rows.max(1) as f64;
         read.users = read.users.or(sample.users.among(rows, sample.rows, readers));
         read.items = read.items.or(sample.items.among(rows, sample.rows, readers));

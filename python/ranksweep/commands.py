@@ -84,8 +84,8 @@ def evaluate(
     users: Any = None,
     items: Any = None,
     dataset: Dataset | Mapping[str, Any] | None = None,
-    name: str = "vectors",
-    similarity: str = "dot",
+    name: str | None = None,
+    similarity: str | None = None,
     evaluation: Evaluation | None = None,
     storage: File | None = None,
     threads: int | None = None,
@@ -101,16 +101,25 @@ def evaluate(
 
     Of vectors, `users` and `items` are arrays, or an array for each seed, as `external` takes them, for a dataset that is prepared where that
     is not done. The results have them under `name`, beside the dataset's popularity; they stand in `storage`, the folder `runs` when left out.
+
+    Raises `ValueError` for arguments of the one where the other is ranked.
     """
     if sweep is None:
         if dataset is None or users is None or items is None:
             raise ValueError("expected a sweep, or users, items and dataset")
+        if partial or all:
+            raise ValueError("partial and all are of a sweep's trials, and vectors are ranked")
         from ranksweep.own_models import sweep_of_vectors
 
+        (name, similarity) = ("vectors" if name is None else name, "dot" if similarity is None else similarity)
         own = sweep_of_vectors(users, items, dataset, name, similarity, evaluation, "runs" if storage is None else storage)
         return run(own, threads=threads, memory=memory, progress=progress)
     if users is not None or items is not None or dataset is not None:
         raise ValueError("expected a sweep, or users, items and dataset, and not both")
+    of_vectors = {"name": name, "similarity": similarity, "evaluation": evaluation}
+    given = [key for key, value in of_vectors.items() if value is not None]
+    if given:
+        raise ValueError(f"{given[0]} is of vectors, and a sweep is ranked by its own file: change the `evaluation` there")
     return results_of(["evaluate", "--report", *flag("--partial", partial), *flag("--all", all)], sweep, storage, threads, memory, progress)
 
 

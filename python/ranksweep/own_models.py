@@ -1,5 +1,6 @@
 """Models of one's own beside those of a sweep: arrays of vectors as a backbone, and the splits that they are to be trained on."""
 
+import hashlib
 import os
 import re
 from collections.abc import Mapping
@@ -35,7 +36,7 @@ def external(
     if of_seeds[0] != of_seeds[1]:
         seen = ["one array" if seeds is None else f"seeds {sorted(seeds)}" for seeds in of_seeds]
         raise ValueError(f"users have {seen[0]} and items {seen[1]}: expected the same seeds")
-    stem = re.sub(r"[^\w.+@-]+", "-", name)
+    stem = plain(name, r"[^\w.+@-]+")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths = [stored(side, folder, f"{stem}-{what}") for what, side in (("users", users), ("items", items))]
@@ -57,8 +58,14 @@ def sweep_of_vectors(
     backbone = external(name, users, items, Path(storage) / "vectors", similarity=similarity)
     grid = [Block([Backbone("popularity"), backbone])]
     seeds = sorted(users) if isinstance(users, Mapping) else None
-    label = re.sub(r"[^\w.-]+", "-", f"{dataset['name'] if isinstance(dataset, Mapping) else dataset.name}-{name}")
+    label = plain(f"{dataset['name'] if isinstance(dataset, Mapping) else dataset.name}-{name}", r"[^\w.-]+")
     return Sweep(name=label, storage=os.fspath(storage), datasets=[dataset], grid=grid, seeds=seeds, evaluation=evaluation)
+
+
+def plain(name: str, others: str) -> str:
+    """The name with dashes for the characters that a pattern finds, and then some digits by which it stays different from other names."""
+    plain = re.sub(others, "-", name)
+    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def stored(vectors: "ArrayLike | Mapping[int, ArrayLike]", folder: Path, stem: str) -> str:

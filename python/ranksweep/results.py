@@ -153,11 +153,16 @@ class Results(Tables):
     def datasets(self) -> list[PreparedDataset]:
         """The sweep's prepared datasets, one for each split, in the order of the plan."""
         folders = [f"{entry['preparation']['name']}-{entry['fingerprint']}" for entry in self.plan["datasets"]]
-        return [PreparedDataset(self.folder.parents[1] / "datasets" / name) for name in folders]
+        return [PreparedDataset(self._storage / "datasets" / name) for name in folders]
 
     def trial(self, id: str) -> Trial:
         """A trial as it was trained, by its id: the column `trial` of the tables."""
-        return Trial(self.folder.parents[1] / "trials" / id)
+        return Trial(self._storage / "trials" / id)
+
+    @property
+    def _storage(self) -> Path:
+        """Where the trials and datasets are: tables of a sweep's history stand two folders deeper than its last ones."""
+        return self.folder.parents[3 if self.folder.parent.name == "history" else 1]
 
     def report(self, height: int = 800) -> Page:
         """The report, which a notebook shows in a frame of so many pixels."""

@@ -58,5 +58,9 @@ def compare(methods: Mapping[str, ArrayLike], settings: Significance | Settings 
             raise ValueError(f"methods[{name!r}] has values that are not finite; leave out users without a value, of all methods")
     replicates = [(name, [row.tobytes() for row in np.atleast_2d(array)], array.ndim == 2) for name, array in arrays.items()]
     content = settings.content() if isinstance(settings, Significance) else dict(settings or {})
+    family = content.get("family")
+    against = family.get("against") if isinstance(family, Mapping) else None
+    if against is not None and against not in arrays:
+        raise ValueError(f"family is against {against!r}, which is none of the methods {sorted(arrays)}")
     table = pq.read_table(pa.BufferReader(native.compare(replicates, json.dumps(_yaml.plain(content, "settings")))))
     return framed(table.drop_columns(OF_SWEEPS), frame)

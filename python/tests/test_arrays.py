@@ -193,6 +193,7 @@ def test_tests_are_those_of_scipy() -> None:
         ({"a": 0.1, "b": [0.1]}, {}, "methods['a'] has the shape (), expected values by user, or by seed and user"),
         ({"a": [0.1, 0.2], "b": [0.3, 0.1]}, {"alpha": 2}, "`alpha` is 2"),
         ({"a": [0.1, 0.2], "b": [0.3, 0.1]}, {"test": ["paired-t"]}, "unknown field `test`, expected one of `tests`"),
+        ({"a": [0.1, 0.2], "b": [0.3, 0.1]}, {"family": {"against": "c"}}, "family is against 'c', which is none of the methods ['a', 'b']"),
         ({"a": [0.1, 0.2], "b": [0.3, 0.1]}, {"tests": ["t"]}, "unknown variant `t`, expected one of `paired-t`"),
     ],
 )

@@ -52,10 +52,13 @@ def test_arrays_are_evaluated_on_a_dataset(tmp_path: Path) -> None:
     again = ranksweep.evaluate(users=users, items=items, dataset=dataset, name="svd", evaluation=asked, storage=tmp_path, progress=False)
     assert again.folder == results.folder
     assert not (results.folder / "history").exists()
-    for wrong, words in [
+    wrongs: list[tuple[dict[str, Any], str]] = [
         ({"users": users, "items": items}, "expected a sweep, or users"),
         ({"storage": "s3://b", "users": users}, "users, items"),
-    ]:
+        ({"users": users, "items": items, "dataset": dataset, "partial": True}, "partial and all are of a sweep's trials"),
+        ({"sweep": empty, "evaluation": asked}, "evaluation is of vectors, and a sweep is ranked by its own file"),
+    ]
+    for wrong, words in wrongs:
         with pytest.raises(ValueError, match=words):
             ranksweep.evaluate(**wrong)
     with pytest.raises(ValueError, match="expected a folder of this machine"):
@@ -63,10 +66,14 @@ def test_arrays_are_evaluated_on_a_dataset(tmp_path: Path) -> None:
 
 
 def test_one_array_is_one_trial(tmp_path: Path) -> None:
-    one = ranksweep.external("a b", np.zeros((3, 2)), np.zeros((4, 2)), tmp_path)
+    one = ranksweep.external("a-b", np.zeros((3, 2)), np.zeros((4, 2)), tmp_path)
     paths = {side: str(tmp_path / f"a-b-{side}.npy") for side in ("users", "items")}
-    assert one == {"kind": "external", "name": "a b", **paths, "similarity": "dot"}
+    assert one == {"kind": "external", "name": "a-b", **paths, "similarity": "dot"}
     assert np.load(tmp_path / "a-b-items.npy").shape == (4, 2)
+    # `printf 'a b' | sha256sum`
+    other = ranksweep.external("a b", np.ones((3, 2)), np.ones((4, 2)), tmp_path)
+    assert other["users"] == str(tmp_path / "a-b-c8687a08-users.npy")
+    assert not np.load(tmp_path / "a-b-users.npy").any()
 
 
 def test_other_seeds_are_refused(tmp_path: Path) -> None:

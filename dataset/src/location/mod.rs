@@ -71,9 +71,17 @@ impl Location {
                 Url::from_file_path(absolute).map_err(|()| refuse("not a path of this system".to_owned()))?
             }
         };
+        // Two containers of an account would be one server here.
+        if matches!(url.scheme(), "abfs" | "abfss") && !url.username().is_empty() {
+            return Err(refuse("write `az://container/path`, and name the account in AZURE_STORAGE_ACCOUNT_NAME".to_owned()));
+        }
         let base = format!("{}://{}", url.scheme(), &url[url::Position::BeforeHost..url::Position::AfterPort]);
         let server = Server::of(&url, &base).map_err(|error| refuse(error.to_string()))?;
-        let (_, path) = object_store::ObjectStoreScheme::parse(&url).map_err(|error| refuse(error.to_string()))?;
+        let (kind, path) = object_store::ObjectStoreScheme::parse(&url).map_err(|error| refuse(error.to_string()))?;
+        // The bucket is a part of the path there, or of the host.
+        if matches!(url.scheme(), "http" | "https") && kind != object_store::ObjectStoreScheme::Http {
+            return Err(refuse("write `s3://bucket/path`, `gs://bucket/path` or `az://container/path`".to_owned()));
+        }
         Ok(Self { base, server, path, expected: None, origin: None })
     }
 
@@ -375,6 +383,19 @@ mod tests {
     fn an_unknown_scheme_is_named() {
         let message = Location::parse("ftp://host/x").unwrap_err().to_string();
         assert!(message.contains("ftp://host/x") && message.contains("s3://"), "{message}");
+    }
+
+    /// Their servers would be told apart by what stands between `//` and the path.
+    #[test]
+    fn addresses_in_which_the_bucket_stands_elsewhere_are_refused() {
+        for text in [
+            "abfss://raw@account.dfs.core.windows.net/ratings.csv",
+            "https://account.blob.core.windows.net/raw/ratings.csv",
+            "https://s3.eu-west-1.amazonaws.com/bucket/ratings.csv",
+        ] {
+            let message = Location::parse(text).unwrap_err().to_string();
+            assert!(message.contains("az://container/path"), "{message}");
+        }
     }
 
     #[test]

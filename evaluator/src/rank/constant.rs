@@ -1,25 +1,55 @@
 //! Models that tell no item from another: untrained, fallen to zeros, or all of them at one place.
 
-use super::top_k;
-use crate::{Result, Scorer};
+use super::check;
+use crate::{
+    Result, Scorer,
+    scorer::scores::{Scores, Scratch, TILE, users_per_block},
+};
 use dataset::Interactions;
+use rayon::prelude::*;
 
-/// Users that are looked at together: of most models the first tells that items differ.
-const BLOCK: usize = 64;
+/// Users that are looked at first: of most models they tell that items differ.
+const FIRST: usize = 64;
 
 /// Whether every item of the catalogue has the same score, for each of these users. Top-N lists tell the items that they name from the others, whatever
 /// scores they give them.
 ///
 /// # Errors
-/// Those of [`top_k()`].
+/// Those of [`top_k()`](super::top_k()).
 pub fn is_constant(scorer: &Scorer, history: &Interactions, users: &[u32], memory: usize) -> Result<bool> {
     if let Some(lists) = scorer.lists() {
         return Ok(users.iter().all(|&user| [0, scorer.items()].contains(&lists.row(user as usize).len())));
     }
-    for users in users.chunks(BLOCK) {
-        let lists = top_k(scorer, history, &[], users, scorer.items(), memory)?;
-        if lists.iter().any(|list| list.first().map(|item| item.1) != list.last().map(|item| item.1)) {
+    check::users(scorer, history, &[], users)?;
+    let scores = scorer.scores(history, false, memory)?;
+    let (first, others) = users.split_at(users.len().min(FIRST));
+    for users in [first, others] {
+        let blocks: Vec<Result<bool>> = users
+            .par_chunks(users_per_block(&*scores, users.len(), memory))
+            .map_init(Scratch::default, |scratch, users| block(&*scores, users, scratch))
+            .collect();
+        if !blocks.into_iter().collect::<Result<Vec<bool>>>()?.into_iter().all(|same| same) {
             return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether all items have the same score for each of some users. Scores are compared as ranking compares them, without a user's offset.
+fn block(scores: &dyn Scores, users: &[u32], scratch: &mut Scratch) -> Result<bool> {
+    scores.load(users, scratch);
+    let mut of_users: Vec<Option<f32>> = vec![None; users.len()];
+    for tile in scores.tiles() {
+        scores.score(users.len(), tile.clone(), scratch);
+        for (first, row) in of_users.iter_mut().zip(scratch.scores.chunks_exact(TILE)) {
+            let row = &row[..tile.len()];
+            if scores.to_check() && check::not_finite(row).is_some() {
+                return Err(check::first_not_finite(scores, users, scratch));
+            }
+            let first = *first.get_or_insert(row[0]);
+            if row.iter().any(|score| *score != first) {
+                return Ok(false);
+            }
         }
     }
     Ok(true)

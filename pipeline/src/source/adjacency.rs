@@ -44,6 +44,12 @@ impl SourceKind for Adjacency {
         false
     }
 
+    /// A space or a tab stands before each item.
+    fn rows(&self, part: Split) -> Result<u64> {
+        let Some((key, path)) = self.path(part) else { return Ok(0) };
+        files::all(key, path)?.iter().map(|at| content::count(at, |block| memchr::memchr2_iter(b' ', b'\t', block).count())).sum()
+    }
+
     fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
         let Some((key, path)) = self.path(part) else { return Ok(()) };
         let mut sink = sinks.sink();
@@ -104,6 +110,12 @@ mod tests {
         let source = source(json!({"adjacency": {"train": train, "test": train}}));
         assert_eq!(read(&source, Split::Train).unwrap().rows, [pair("0", "3"), pair("0", "4"), pair("2", "3")]);
         assert_eq!(source.parts(), [Split::Train, Split::Test]);
+    }
+
+    #[test]
+    fn its_rows_are_items_and_not_lines() {
+        let train = stored("adjacency/counted.txt", "user 1 2 3\t4 5 6 7 8 9\n".repeat(1_000));
+        assert_eq!(source(json!({"adjacency": {"train": train}})).rows(Split::Train).unwrap(), 9_000);
     }
 
     #[test]

@@ -32,19 +32,24 @@ pub(crate) fn open(at: &Location) -> Result<Box<dyn Read + Send>> {
 
 /// The lines of a raw file, by those in its first bytes.
 pub(crate) fn lines(at: &Location) -> Result<u64> {
+    count(at, |block| memchr_iter(b'\n', block).count())
+}
+
+/// What a raw file has of something, by what `counted` finds in blocks of its first bytes.
+pub(crate) fn count(at: &Location, counted: impl Fn(&[u8]) -> usize) -> Result<u64> {
     let (raw, taken) = (Raw::open(at)?, Arc::<Taken>::default());
     let size = raw.size.map_or_else(|| at.size(), Ok)?;
     let mut content = raw.text(at, SAMPLE, &taken)?;
-    let (mut block, mut bytes, mut lines) = (vec![0; BUFFER], 0, 0);
+    let (mut block, mut bytes, mut found) = (vec![0; BUFFER], 0, 0);
     // A compressed file that is cut off gives what came before.
     while let Ok(length @ 1..) = content.read(&mut block) {
-        lines += memchr_iter(b'\n', &block[..length]).count();
+        found += counted(&block[..length]);
         bytes += length as u64;
         if bytes >= SAMPLED_TEXT {
             break;
         }
     }
-    Ok((lines as f64 * size as f64 / taken.bytes.load(Ordering::Relaxed).max(1) as f64) as u64)
+    Ok((found as f64 * size as f64 / taken.bytes.load(Ordering::Relaxed).max(1) as f64) as u64)
 }
 
 /// The bytes of a file as they are stored, in an archive or in none.

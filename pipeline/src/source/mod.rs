@@ -65,6 +65,11 @@ trait SourceKind {
         Ok(None)
     }
 
+    /// Raised when a source with these values would give other rows than before, and one without them would not: what was prepared of the others stays good.
+    fn revision(&self) -> u32 {
+        0
+    }
+
     /// Whether the values can be used.
     ///
     /// # Errors
@@ -232,6 +237,10 @@ impl Source {
     /// Bytes that it holds itself while it is read, beyond some blocks of text.
     pub(crate) fn memory(&self) -> f64 {
         self.kind().memory()
+    }
+
+    pub(crate) fn revision(&self) -> u32 {
+        self.kind().revision()
     }
 
     pub(crate) fn ratings(&self) -> Has {

@@ -14,12 +14,15 @@ use super::{
     row::{Rows, Sink, Sinks},
 };
 use crate::{Error, Result, session, workers::in_threads};
-use arrow::{array::RecordBatch, datatypes::DataType};
+use arrow::{
+    array::RecordBatch,
+    datatypes::{DataType, TimeUnit},
+};
 use datafusion::{
     datasource::listing::ListingTableUrl,
     error::DataFusionError,
     execution::SendableRecordBatchStream,
-    prelude::{DataFrame, Expr, ParquetReadOptions, SessionConfig, cast, ident},
+    prelude::{DataFrame, Expr, ParquetReadOptions, SessionConfig, cast, ident, lit},
 };
 use dataset::{Location, Split, block_on, panics, quote};
 use futures::StreamExt;
@@ -72,6 +75,11 @@ impl SourceKind for Parquet {
 
     fn check(&self) -> Result<()> {
         Columns::from(self.columns.clone()).check(true)
+    }
+
+    /// 1: timestamps and dates of a type are in seconds, and no longer in the unit of their file.
+    fn revision(&self) -> u32 {
+        u32::from(self.columns.timestamp.is_some())
     }
 
     fn read(&self, _part: Split, sinks: &dyn Sinks) -> Result<()> {
@@ -283,10 +291,23 @@ fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Ex
         Role::Id if of.is_floating() => cast(column, DataType::Float64),
         Role::Id => cast(column, DataType::Utf8),
         Role::Time if of.is_string() => cast(column, DataType::Utf8),
-        Role::Time if matches!(of, DataType::Date32) => cast(cast(column, DataType::Int32), DataType::Float64),
-        Role::Time if temporal => cast(cast(column, DataType::Int64), DataType::Float64),
+        Role::Time if matches!(of, DataType::Date32) => cast(cast(column, DataType::Int32), DataType::Float64) * lit(DAY),
+        Role::Time if temporal => cast(cast(column, DataType::Int64), DataType::Float64) / lit(in_a_second(of)),
         _ => cast(column, DataType::Float64),
     })
+}
+
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// How often a second holds the unit of a type: files of one source may have other units, and moments of splits are in seconds.
+fn in_a_second(temporal: &DataType) -> f64 {
+    match temporal {
+        DataType::Timestamp(TimeUnit::Millisecond, _) | DataType::Date64 => 1e3,
+        DataType::Timestamp(TimeUnit::Microsecond, _) => 1e6,
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => 1e9,
+        _ => 1.0,
+    }
 }
 
 #[cfg(test)]
@@ -322,7 +343,7 @@ mod tests {
     fn columns_are_cast_by_their_role() {
         let all = from("all.parquet", json!({"user": "User", "item": "item.id", "rating": "stars", "timestamp": "when"}));
         let rows = read(&all, Split::Train).unwrap().rows;
-        assert_eq!(rows, [("a,\"b\"".into(), "7".into(), Some(4.5), Some(1_500.0)), ("c".into(), "8".into(), Some(3.0), Some(2_500.0))]);
+        assert_eq!(rows, [("a,\"b\"".into(), "7".into(), Some(4.5), Some(1.5)), ("c".into(), "8".into(), Some(3.0), Some(2.5))]);
         let timed = from("timed.bin", json!({"user": "item.id", "item": "User", "timestamp": "stars"}));
         assert_eq!(read(&timed, Split::Train).unwrap().rows[1], ("8".into(), "c".into(), None, Some(3.0)));
     }

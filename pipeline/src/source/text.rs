@@ -201,7 +201,7 @@ impl Places {
             model: format!("line {}", record.line),
         };
         let needed = [Some(&places.user), Some(&places.item), places.rating.as_ref(), places.time.as_ref()];
-        let needed = needed.into_iter().flatten().map(|place| place.index + 1).max().unwrap_or_default();
+        let needed = needed.into_iter().flatten().map(|place| place.index.saturating_add(1)).max().unwrap_or_default();
         if places.width < needed {
             return Err(format!("{} where at least {needed} are needed", count(places.width)));
         }

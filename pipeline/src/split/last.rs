@@ -55,17 +55,23 @@ impl Last {
         is_date.then(|| time::date(moment)).flatten().unwrap_or_else(|| moment.to_string())
     }
 
+    /// What is said where a date is set beside times that are hardly in seconds: those of the year 5138 and later.
+    fn unit(&self, moment: f64) -> &'static str {
+        let is_date = matches!(self, Self::From(text) if text.trim_ascii().parse::<f64>().is_err());
+        if is_date && moment.abs() > 1e11 { "; the source's times look like milliseconds: give the moment as such a number" } else { "" }
+    }
+
     /// The error of a moment at which a part begins, and before which no interaction is.
     pub(super) fn too_early(&self, key: &'static str, first: f64) -> Error {
-        let first = self.written(first);
-        let reason = format!("no interaction is before `{self}`, the first is at {first} (expected a later moment, or a share)");
+        let (first, unit) = (self.written(first), self.unit(first));
+        let reason = format!("no interaction is before `{self}`, the first is at {first} (expected a later moment, or a share{unit})");
         Error::setting(key, reason)
     }
 
     /// The error of a moment at which a part begins, and from which on no interaction is.
     pub(super) fn too_late(&self, key: &'static str, last: f64) -> Error {
-        let last = self.written(last);
-        let reason = format!("no interaction is from `{self}` on, the last is at {last} (expected an earlier moment, or a share)");
+        let (last, unit) = (self.written(last), self.unit(last));
+        let reason = format!("no interaction is from `{self}` on, the last is at {last} (expected an earlier moment, or a share{unit})");
         Error::setting(key, reason)
     }
 }
@@ -93,8 +99,9 @@ impl<'de> Deserialize<'de> for Last {
                 Ok(Last::Share(share))
             }
 
-            fn visit_u64<E: de::Error>(self, share: u64) -> std::result::Result<Last, E> {
-                self.visit_f64(share as f64)
+            /// From 2 on it is no slip for a share, but a moment in the source's own unit.
+            fn visit_u64<E: de::Error>(self, number: u64) -> std::result::Result<Last, E> {
+                if number < 2 { self.visit_f64(number as f64) } else { Ok(Last::From(number.to_string())) }
             }
 
             fn visit_i64<E: de::Error>(self, share: i64) -> std::result::Result<Last, E> {

@@ -162,6 +162,7 @@ fn temporal_parts_at_a_date() {
     let of = |settings| parts(split(settings).unwrap());
     assert_eq!(of(serde_json::json!({"test": "1970-01-02T12:00:00Z"})), [4, 0, 2]);
     assert_eq!(of(serde_json::json!({"test": "129600"})), [4, 0, 2]);
+    assert_eq!(of(serde_json::json!({"test": 129_600})), [4, 0, 2]);
     assert_eq!(of(serde_json::json!({"test": "1970-01-02 12:00:00", "validation": "1970-01-02"})), [2, 2, 2]);
     assert_eq!(of(serde_json::json!({"test": "1970-01-02 12:00:00", "validation": 0.25})), [3, 1, 2]);
     assert_eq!(of(serde_json::json!({"test": 0.34, "validation": "1970-01-02"})), [2, 2, 2]);
@@ -173,6 +174,10 @@ fn temporal_parts_at_a_date() {
         message(serde_json::json!({"test": "2030-01-01"})),
         "`split.test`: no interaction is from `2030-01-01` on, the last is at 2001-09-09T01:46:40Z (expected an earlier moment, or a share)"
     );
+    let in_milliseconds = [('a', 1, 1.6e12), ('b', 1, 1.7e12)];
+    let split = Split::Temporal(serde_json::from_value(serde_json::json!({"test": "2022-01-01"})).unwrap());
+    let message_of = held_out(split, &in_milliseconds).err().unwrap().to_string();
+    assert!(message_of.contains("the source's times look like milliseconds"), "{message_of}");
     assert_eq!(
         message(serde_json::json!({"test": 0.34, "validation": "0"})),
         "`split.validation`: no interaction is before `0`, the first is at 0 (expected a later moment, or a share)"

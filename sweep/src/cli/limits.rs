@@ -1,4 +1,5 @@
 //! Limits that the system sets this process: where it gives too little, the process would end in the middle, by a signal.
+#![allow(unsafe_code)]
 
 use crate::doctor::soft_limit;
 use anyhow::{Result, bail};
@@ -9,11 +10,33 @@ const FILES: u64 = 64;
 const PROGRAM: u64 = 1 << 30;
 const THREAD: u64 = 160 << 20;
 
+/// Files that the process may have open where the system lets it: a preparation by relations has one for each thread and bucket.
+#[cfg(unix)]
+const MANY_FILES: libc::rlim_t = 1 << 16;
+
+/// Lets the process have as many files open as the system allows, up to [`MANY_FILES`]; shells begin with about a thousand.
+#[cfg(unix)]
+fn raise_open_files() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: both calls look at a structure that lives until they return.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 && limit.rlim_cur < limit.rlim_max.min(MANY_FILES) {
+            limit.rlim_cur = limit.rlim_max.min(MANY_FILES);
+            // A refusal leaves the limit as it was.
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn raise_open_files() {}
+
 /// That the process has what it needs to begin, with so many threads.
 ///
 /// # Errors
 /// The limit that is too low, and what to do.
 pub(super) fn check(threads: usize) -> Result<()> {
+    raise_open_files();
     // Other systems tell in other ways, or not at all.
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     enough(&limits, threads as u64)

@@ -21,6 +21,18 @@ pub(super) struct Failure {
     pub(super) trial: String,
     /// Why there is none.
     pub(super) error: String,
+    /// Whether it would end so again: one that had no time left would go on.
+    pub(super) has_ended: bool,
+}
+
+/// How many trials have no result, and why: `2 trials failed, 1 did not end`.
+pub(super) fn fates(failures: &[Failure]) -> String {
+    let failed = failures.iter().filter(|failure| failure.has_ended).count();
+    match (failed, failures.len() - failed) {
+        (failed, 0) => format!("{} failed", number::counted(failed, "trial")),
+        (0, open) => format!("{} did not end", number::counted(open, "trial")),
+        (failed, open) => format!("{} failed, {open} did not end", number::counted(failed, "trial")),
+    }
 }
 
 /// The trials of a dataset that failed, or had no time left, in the order of the plan.
@@ -39,7 +51,7 @@ fn failure(method: &MethodTrials, trial: &TrialRow, tuned: &[String]) -> Failure
     parts.extend(splits::repetition(trial));
     parts.retain(|part| !part.is_empty());
     let error = trial.error.clone().unwrap_or_else(|| "no reason was kept".to_owned());
-    Failure { what: parts.join(", "), trial: trial.trial.clone(), error }
+    Failure { what: parts.join(", "), trial: trial.trial.clone(), error, has_ended: trial.status != Status::Missing }
 }
 
 /// Remarks on a dataset: missing trials, repeated splits, users whom no training saw, single seeds, unequal tuning, values at the edge, trainings cut short, ties, users
@@ -203,6 +215,19 @@ mod tests {
         assert_eq!(failures.len(), 2);
         assert_eq!(failures[0].what, "bpr on mf-64, learning_rate 1, seed 1");
         assert_eq!(failures[0].error, "step 7: the gradient of the item vectors is NaN <&>");
+        assert_eq!(fates(&failures), "2 trials failed");
+    }
+
+    /// Whose time was over has an error too, and goes on when it is given more.
+    #[test]
+    fn what_had_no_time_left_has_not_failed() {
+        let mut sweep = example::sweep();
+        let said = |sweep: &example::Sweep| fates(&failures(&sweep.input(), "books"));
+        let failed: Vec<usize> = (0..sweep.trials.len()).filter(|&place| sweep.trials[place].error.is_some()).collect();
+        sweep.trials[failed[0]].status = Status::Missing;
+        assert_eq!(said(&sweep), "1 trial failed, 1 did not end");
+        sweep.trials[failed[1]].status = Status::Missing;
+        assert_eq!(said(&sweep), "2 trials did not end");
     }
 
     #[test]

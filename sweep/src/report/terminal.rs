@@ -43,7 +43,7 @@ impl Report {
         }
         let failures = remarks::failures(input, &manifest.name);
         if !failures.is_empty() {
-            line(&style.alarm(&format!("{} failed:", number::counted(failures.len(), "trial"))));
+            line(&style.alarm(&format!("{}:", remarks::fates(&failures))));
         }
         for failure in failures {
             line(&style.wrap(&format!("  {} ({}): {}", failure.what, failure.trial, failure.error)));
@@ -64,7 +64,8 @@ pub(super) fn legend(input: &Input, ranking: &[&LeaderboardRow]) -> String {
     let users = ranking.iter().map(|row| row.users).max().unwrap_or(0);
     let seeds = ranking.iter().map(|row| row.seeds).max().unwrap_or(0);
     let splits = ranking.first().map_or(0, |row| splits::splits(input, &row.dataset).len());
-    let how_to_read = words::significance(input.evaluation, measured, splits > 1);
+    let dataset = ranking.first().map_or("", |row| row.dataset.as_str());
+    let how_to_read = words::significance(input, dataset, measured, splits > 1);
     let note = ranking.first().map_or_else(String::new, |row| unknown::note(input, &row.dataset));
     format!("{how_to_read} {}{note}", words::conventions(input.evaluation, users as usize, seeds, splits))
 }

@@ -1,6 +1,6 @@
 //! Settings of the evaluation in words.
 
-use super::sampled;
+use super::{Input, sampled};
 use evaluator::{
     settings::{Correction, Evaluation, Family, Margin, Mask, Over, RecallDenominator, Test, Ties, Users},
     significance::Comparison,
@@ -97,15 +97,15 @@ pub(super) fn ties(ties: Ties) -> &'static str {
 }
 
 /// How significance is shown: the test of the letters, its correction and its level.
-pub(super) fn significance(evaluation: &Evaluation, methods: usize, splits: bool) -> String {
-    let settings = &evaluation.significance;
+pub(super) fn significance(input: &Input, dataset: &str, methods: usize, splits: bool) -> String {
+    let settings = &input.evaluation.significance;
     let Some(&first) = settings.tests.first() else {
         return "No significance test was asked for.".to_owned();
     };
     let comparisons = crate::number::counted(settings.family.comparisons(methods), "comparison");
     let how = format!(
         "{}, {comparisons} ({}), {}, level {}",
-        test(first, settings.over, splits),
+        test(first, counted(input, dataset), splits),
         family(&settings.family),
         correction(settings.correction),
         settings.alpha
@@ -114,6 +114,14 @@ pub(super) fn significance(evaluation: &Evaluation, methods: usize, splits: bool
         Family::AllPairs => format!("Methods that share a letter do not differ significantly: {how}."),
         Family::Against(_) | Family::AgainstBest => format!("Verdicts: {how}."),
     }
+}
+
+/// What the deciding tests of a dataset count: less than was asked for where nothing is known of the spread over seeds.
+fn counted(input: &Input, dataset: &str) -> Over {
+    let settings = &input.evaluation.significance;
+    let is_deciding = |row: &&Comparison| row.dataset == dataset && row.primary && Some(&row.test) == settings.tests.first();
+    let counted = input.comparisons.iter().filter(is_deciding).map(|row| row.over);
+    counted.clone().find(|over| *over != settings.over).unwrap_or(settings.over)
 }
 
 /// The level of the intervals: `95%`.
@@ -141,7 +149,16 @@ pub(super) fn conventions(evaluation: &Evaluation, users: usize, seeds: u32, spl
 
 #[cfg(test)]
 mod tests {
-    use super::two_digits;
+    use super::{super::example, Over, significance, two_digits};
+
+    #[test]
+    fn the_legend_names_what_the_tests_have_counted() {
+        let mut sweep = example::sweep();
+        let said = |sweep: &example::Sweep| significance(&sweep.input(), "books", 3, false);
+        assert!(said(&sweep).contains("t-test over users and seeds,"), "{}", said(&sweep));
+        sweep.comparisons.iter_mut().for_each(|row| row.over = Over::Users);
+        assert!(said(&sweep).contains("t-test over users,"), "{}", said(&sweep));
+    }
 
     #[test]
     fn numbers_that_are_estimates_have_two_digits() {

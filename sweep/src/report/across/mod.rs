@@ -175,7 +175,7 @@ fn pairs(data: &Data, methods: &[Ranked], blocks: &CompleteBlocks, ranks: &Avera
         other,
         nemenyi: nemenyi(ranks, one, other),
         z_test,
-        record: Record::of(data.datasets.iter().map(|dataset| outcomes.of(dataset, &methods[one].key, &methods[other].key))),
+        record: Record::of(data.datasets.iter().filter_map(|dataset| outcomes.of(dataset, &methods[one].key, &methods[other].key))),
         by_mean: Record::of_values(blocks.values(one), blocks.values(other)),
     };
     let tests = z_tests(ranks, &places);

@@ -14,10 +14,10 @@ impl<'a> Outcomes<'a> {
         Self(data.deciding.iter().map(outcome).collect())
     }
 
-    /// `Greater` where the one is better; `Equal` where they are equivalent, nothing is decided, or they were not tested.
-    pub(super) fn of(&self, dataset: &str, one: &str, other: &str) -> Ordering {
+    /// `Greater` where the one is better; `Equal` where they are equivalent or nothing is decided; `None` where they were not tested.
+    pub(super) fn of(&self, dataset: &str, one: &str, other: &str) -> Option<Ordering> {
         let found = |one, other| self.0.get(&[dataset, one, other]).copied();
-        found(one, other).or_else(|| found(other, one).map(Ordering::reverse)).unwrap_or(Ordering::Equal)
+        found(one, other).or_else(|| found(other, one).map(Ordering::reverse))
     }
 }
 
@@ -47,10 +47,10 @@ mod tests {
             sweep.comparisons[0].verdict = verdict;
             [outcome(&sweep, &row.method_a, &row.method_b), outcome(&sweep, &row.method_b, &row.method_a)]
         };
-        assert_eq!(set(Verdict::Better), [Ordering::Greater, Ordering::Less]);
-        assert_eq!(set(Verdict::Worse), [Ordering::Less, Ordering::Greater]);
-        assert_eq!(set(Verdict::Equivalent), [Ordering::Equal; 2]);
-        assert_eq!(set(Verdict::Undecided), [Ordering::Equal; 2]);
-        assert_eq!(outcome(&sweep, &row.method_a, "elsewhere"), Ordering::Equal);
+        assert_eq!(set(Verdict::Better), [Some(Ordering::Greater), Some(Ordering::Less)]);
+        assert_eq!(set(Verdict::Worse), [Some(Ordering::Less), Some(Ordering::Greater)]);
+        assert_eq!(set(Verdict::Equivalent), [Some(Ordering::Equal); 2]);
+        assert_eq!(set(Verdict::Undecided), [Some(Ordering::Equal); 2]);
+        assert_eq!(outcome(&sweep, &row.method_a, "elsewhere"), None);
     }
 }

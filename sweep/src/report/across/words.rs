@@ -2,7 +2,7 @@
 
 use super::{AcrossDatasets, Control};
 use crate::number;
-use evaluator::significance::datasets::fewest_datasets;
+use evaluator::{settings::Family, significance::datasets::fewest_datasets};
 
 /// More than so many methods are counted instead of named.
 const NAMED: usize = 4;
@@ -107,7 +107,11 @@ pub(crate) fn against(across: &AcrossDatasets, control: &Control) -> String {
 
 /// How the table and the picture are to be read.
 pub(super) fn how_to_read(across: &AcrossDatasets) -> String {
-    let methods = if across.methods.len() == 2 { "" } else { " of all pairs" };
+    let methods = match (across.methods.len(), &across.significance.family) {
+        (2, _) => "",
+        (_, Family::AllPairs) => " of all pairs",
+        _ => " of the pairs that were tested",
+    };
     format!(
         "A method's rank on a dataset is by its mean {}, 1 for the best. Wins, ties and losses count the verdicts{methods} on all datasets. Average \
          ranks {:.2} apart or more differ by Nemenyi's test at {}, where Friedman's test rejects. This is about datasets like these, whatever the tests of a single dataset say.",

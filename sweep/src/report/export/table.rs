@@ -36,7 +36,7 @@ fn table<'a>(report: &Report, input: &Input<'a>, manifest: &'a Manifest, verdict
         rows: ranking.iter().map(row).collect(),
         how_to_read: format!(
             "The best mean of each metric is bold. {}",
-            words::significance(input.evaluation, measured, splits::splits(input, &manifest.name).len() > 1)
+            words::significance(input, &manifest.name, measured, splits::splits(input, &manifest.name).len() > 1)
         ),
         notes: notes(input, &manifest.name, verdict, &ranking),
     }
@@ -46,7 +46,10 @@ fn notes(input: &Input, dataset: &str, verdict: &str, ranking: &[&LeaderboardRow
     let mut notes = vec![verdict.to_owned(), terminal::legend(input, ranking)];
     notes.extend(remarks::remarks(input, dataset));
     let failed = remarks::failures(input, dataset).into_iter();
-    notes.extend(failed.map(|failure| format!("Failed: {} ({}): {}", failure.what, failure.trial, failure.error)));
+    notes.extend(failed.map(|failure| {
+        let fate = if failure.has_ended { "Failed" } else { "Did not end" };
+        format!("{fate}: {} ({}): {}", failure.what, failure.trial, failure.error)
+    }));
     notes
 }
 

@@ -102,7 +102,7 @@ pub(super) fn leaderboard<'a>(
         rows: ranking.iter().map(row).collect(),
         ticks: axis.as_ref().map(Axis::ticks).unwrap_or_default(),
         letters: input.evaluation.significance.family == Family::AllPairs,
-        how_to_read: words::significance(input.evaluation, compared, splits > 1),
+        how_to_read: ranking.first().map_or_else(String::new, |row| words::significance(input, &row.dataset, compared, splits > 1)),
         conventions: words::conventions(input.evaluation, most(|row| row.users) as usize, most(|row| row.seeds), splits)
             + &ranking.first().map_or_else(String::new, |row| unknown::note(input, &row.dataset)),
     }

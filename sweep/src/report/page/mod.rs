@@ -18,7 +18,7 @@ use super::{
     number,
     pairs::Pairs,
     remarks::{self, Failure},
-    reproduction, splits,
+    reproduction, sampled, splits,
     templates::{STYLE, environment},
     words,
 };
@@ -73,6 +73,7 @@ struct Section<'a> {
     groups: Groups,
     trials: Vec<TrialLine<'a>>,
     remarks: Vec<String>,
+    fates: String,
     failures: Vec<Failure>,
     facts: Facts<'a>,
 }
@@ -106,6 +107,7 @@ fn section<'a>(
     let mut methods = methods(input.trials, dataset);
     methods.sort_by_key(|method| ranking.iter().position(|row| row.method == method.key));
     let winner = ranking.first().map_or("", |row| row.title.as_str());
+    let failures = remarks::failures(input, dataset);
     Section {
         dataset,
         winner: if verdict.starts_with(winner) { winner } else { "" },
@@ -118,7 +120,8 @@ fn section<'a>(
         groups: groups::groups(input, dataset, &methods, palette),
         trials: methods.iter().flat_map(|method| trials::lines(method, palette)).collect(),
         remarks: remarks::remarks(input, dataset),
-        failures: remarks::failures(input, dataset),
+        fates: remarks::fates(&failures),
+        failures,
         facts: facts::facts(manifest, &splits::splits(input, dataset)),
     }
 }
@@ -141,7 +144,7 @@ fn settings(input: &Input) -> Vec<(&'static str, String)> {
         ("decided by", format!("{}, on test users, after values were picked on validation", input.primary())),
         ("metrics", metrics.join(", ")),
         ("users", words::users(evaluation.users).to_owned()),
-        ("ranked", words::mask(evaluation.mask).to_owned()),
+        ("ranked", sampled::among(evaluation)),
         ("ties", words::ties(evaluation.ties).to_owned()),
         ("recall", words::recall(evaluation.recall).to_owned()),
         ("tests", number::listed(&tests)),
