@@ -134,6 +134,7 @@ def test_lists_may_be_sparse_matrices(case: dict[str, Any]) -> None:
         ({"held_out": [[0.5]] * 150}, "held_out[0] is of the type float64, expected the numbers of items"),
         ({"held_out": scipy.sparse.coo_array((150, 81))}, "held_out has the shape (150, 81), expected (150, 80)"),
         ({"held_out": [[1]] * 150, "masked": [[1]] * 150}, "item 1 of user 0 is held out and masked"),
+        ({"held_out": [[1]] * 150, "masked": [[]] * 100 + [[1]] * 50}, "item 1 of user 100 is held out and masked"),
         ({"metrics": ["ndgc@20"]}, "`ndgc@20` is no metric: expected one of ndcg, recall, precision"),
         ({"metrics": ["ndcg"]}, "a cutoff is missing; write for example `ndcg@20`"),
         ({"ties": "random"}, "ties: unknown variant `random`, expected `pessimistic` or `optimistic`"),

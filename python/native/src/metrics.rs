@@ -7,7 +7,7 @@ use crate::{
 use evaluator::{
     Factors, Matrix, MetricAt, Rankings, Result, Scorer, Similarity,
     metric::{self, Given, depth},
-    rank::rank_within,
+    rank::{check_held_out, rank_within},
     settings::{RecallDenominator, Ties},
 };
 use pyo3::{Bound, FromPyObject, PyResult, Python, pyfunction, types::PyBytes};
@@ -53,6 +53,12 @@ impl Task {
     fn rank(&self, scorer: &Scorer, users: Range<usize>) -> Result<Rankings> {
         let [masked, held_out] = [&self.masked, &self.held_out].map(|lists| interactions(lists, users.clone()));
         rank_within(scorer, &masked, &[&masked], &held_out, self.ties, MEMORY, depth(&self.metrics))
+    }
+
+    /// That no item is held out and masked, of all users: those of a part of them are numbered anew.
+    fn check(&self, users: usize, items: usize) -> Result<()> {
+        let [masked, held_out] = [&self.masked, &self.held_out].map(|lists| interactions(lists, 0..users));
+        check_held_out(items, &[&masked], &held_out)
     }
 
     /// Each metric's values of all users, NaN for those who have nothing held out; a single one of a metric of all users' lists.
@@ -105,6 +111,7 @@ pub(crate) fn of_scores<'py>(py: Python<'py>, scores: &[u8], items: usize, asked
     let measured = py.detach(|| -> Result<Vec<Vec<f64>>> {
         let scores: Vec<f32> = values(scores);
         let users = scores.len() / items;
+        task.check(users, items)?;
         let blocks: Vec<usize> = (0..users).step_by(USERS_AT_ONCE).collect();
         let of_block = |first: usize| {
             let rows = &scores[first * items..scores.len().min((first + USERS_AT_ONCE) * items)];
