@@ -523,5 +523,5 @@ fn what_would_take_one_direction_of_a_link_is_refused() {
     assert!(with(json!({"test": 0.0}), json!({})).starts_with("`split.test`: 0 leaves nothing to test on"));
     assert!(with(json!({"test": 0.1, "validation": 1.0}), json!({})).starts_with("`split.validation`: 1 is no share"));
     let alone = ratings("self.csv", "a,a,5,1\n", json!({"split": {"link-prediction": half()}}));
-    assert!(failure(alone).contains("self.csv: the file holds no interactions (expected at least one row)"));
+    assert!(failure(alone).contains("self.csv: no row links two nodes (expected rows of two ids that differ; check `columns`)"));
 }

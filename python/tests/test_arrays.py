@@ -1,6 +1,7 @@
 """Metrics and tests of arrays: to the bit those of the program, and those of trec_eval and SciPy."""
 
 import importlib
+import multiprocessing
 import re
 import sys
 from importlib.metadata import requires, version
@@ -121,6 +122,23 @@ def test_lists_may_be_sparse_matrices(case: dict[str, Any]) -> None:
     expected = metrics.of_scores(**case)
     found = metrics.of_scores(case["scores"], sparse(case["held_out"]), masked=sparse(case["masked"]))
     np.testing.assert_array_equal(found["ndcg@20"], expected["ndcg@20"])
+
+
+def asked(_: int) -> tuple[float, float]:
+    """A metric and a p-value, which threads compute."""
+    random = np.random.default_rng(5)
+    scores, values = random.normal(size=(150, 80)), random.random((3, 2, 150))
+    ndcg = metrics.of_scores(scores, [[user % 80] for user in range(150)], metrics=["ndcg@20"])["ndcg@20"].mean()
+    tested = significance.compare({"a": values[0], "b": values[1], "c": values[2]}, {"tests": ["paired-t"]})
+    return float(ndcg), float(tested.p_value.sum())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    expected = asked(0)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.map_async(asked, [0]).get(timeout=60) == [expected]
 
 
 @pytest.mark.parametrize(

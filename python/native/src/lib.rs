@@ -5,6 +5,7 @@
 mod arrays;
 mod metrics;
 mod significance;
+mod threads;
 
 use pyo3::{PyErr, exceptions::PyValueError, prelude::pymodule};
 use std::error::Error;

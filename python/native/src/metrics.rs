@@ -3,6 +3,7 @@
 use crate::{
     arrays::{Lists, interactions, named, values},
     refused,
+    threads::shared_out,
 };
 use evaluator::{
     Factors, Matrix, MetricAt, Rankings, Result, Scorer, Similarity,
@@ -96,19 +97,20 @@ pub(crate) fn of_vectors<'py>(
         Matrix { rows: values.len() / dim, dim, values }
     };
     let (users, items) = (matrix(users), matrix(items));
-    let measured = py.detach(|| -> Result<Vec<Vec<f64>>> {
+    let work = || -> Result<Vec<Vec<f64>>> {
         let (count, catalogue) = (users.rows, items.rows);
         let rankings = task.rank(&Scorer::Factors(Factors { users, items, similarity }), 0..count)?;
         Ok(task.measure(&rankings, count, catalogue))
-    });
-    Ok(bytes(py, &measured.map_err(refused)?))
+    };
+    let measured = py.detach(|| shared_out(work))?.map_err(refused)?;
+    Ok(bytes(py, &measured))
 }
 
 /// Metrics of scores, `[users, items]` of 32-bit numbers: for each metric 64-bit numbers by user, or one of all users.
 #[pyfunction]
 pub(crate) fn of_scores<'py>(py: Python<'py>, scores: &[u8], items: usize, asked: Asked) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let task = Task::new(&asked)?;
-    let measured = py.detach(|| -> Result<Vec<Vec<f64>>> {
+    let work = || -> Result<Vec<Vec<f64>>> {
         let scores: Vec<f32> = values(scores);
         let users = scores.len() / items;
         task.check(users, items)?;
@@ -119,8 +121,9 @@ pub(crate) fn of_scores<'py>(py: Python<'py>, scores: &[u8], items: usize, asked
         };
         let blocks = blocks.into_par_iter().map(of_block).collect::<Result<Vec<_>>>()?;
         Ok(task.measure(&Rankings::joined(blocks), users, items))
-    });
-    Ok(bytes(py, &measured.map_err(refused)?))
+    };
+    let measured = py.detach(|| shared_out(work))?.map_err(refused)?;
+    Ok(bytes(py, &measured))
 }
 
 /// Unit vectors as users, and the users' scores as the items' coordinates.

@@ -3,6 +3,7 @@
 use crate::{
     arrays::{parsed, values},
     refused,
+    threads::shared_out,
 };
 use dataset::{Location, Split};
 use evaluator::{Evaluation, MetricAt, Result, TrialValues, findings, tables::write_significance};
@@ -21,7 +22,7 @@ const METRIC: &str = "ndcg@1";
 pub(crate) fn compare<'py>(py: Python<'py>, methods: Vec<(String, Vec<Vec<u8>>, bool)>, settings: &str) -> PyResult<Bound<'py, PyBytes>> {
     let metric: MetricAt = METRIC.parse().map_err(refused)?;
     let evaluation = Evaluation { significance: parsed(settings)?, primary: Some(metric), ..Evaluation::default() };
-    let table = py.detach(|| table(&trials(&methods, metric), &evaluation)).map_err(refused)?;
+    let table = py.detach(|| shared_out(|| table(&trials(&methods, metric), &evaluation)))?.map_err(refused)?;
     Ok(PyBytes::new(py, &table))
 }
 
