@@ -50,6 +50,11 @@ impl Preparation {
         self.train_share.filter(|share| !share.is_off())
     }
 
+    /// Whether it may know in which order a user's interactions came: the source may have timestamps, and no noise is added.
+    pub fn may_have_order(&self) -> bool {
+        self.source.timestamps() != Has::No && self.active_noise().is_none()
+    }
+
     /// The noise, where there is any.
     pub(crate) fn active_noise(&self) -> Option<Noise> {
         self.noise.filter(|noise| !noise.is_off())
@@ -140,7 +145,12 @@ impl Preparation {
     fn check_whole(&self) -> Result<()> {
         if self.split.takes_given_parts() {
             let kinds = quote::names(&Split::kinds_of_whole());
-            return Err(Error::setting("split", format!("the source does not come split (expected a `kind` that is one of {kinds})")));
+            return Err(Error::setting(
+                "split",
+                format!(
+                    "the source does not come split: give it one, such as `split: {{kind: random, test: 0.2, validation: 0.1}}` (`kind` is one of {kinds})"
+                ),
+            ));
         }
         if self.min_rating.is_some() && self.source.ratings() == Has::No {
             return Err(Error::setting("min_rating", "the source has no ratings (expected a rating column; or leave `min_rating` out)"));
@@ -209,8 +219,8 @@ mod tests {
             (json!({"train_share": {"share": 0.5}, "noise": 0.1}), "`noise`: it could draw what `train_share` leaves out"),
             (
                 json!({"split": given}),
-                "`split`: the source does not come split (expected a `kind` that is one of `random`, `temporal`, `leave-last`, `leave-n`, \
-                 `link-prediction`, `cross-validation`, `users`, `cold-start`)",
+                "`split`: the source does not come split: give it one, such as `split: {kind: random, test: 0.2, validation: 0.1}` (`kind` is one of \
+                 `random`, `temporal`, `leave-last`, `leave-n`, `link-prediction`, `cross-validation`, `users`, `cold-start`)",
             ),
             (json!({"source": adjacency}), "`split.kind`: the source comes split"),
             (json!({"source": adjacency, "split": given, "k_core": 5}), "`k_core`: the source comes split"),

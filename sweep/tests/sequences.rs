@@ -59,12 +59,12 @@ fn the_next_item_is_found_by_those_that_read_the_order() {
     assert!(recommended.code == Some(0) && recommended.out.contains("for 80 users"), "{}\n{}", recommended.out, recommended.error);
 }
 
-/// The trials fail, each with the reason, and the others are ranked.
+/// With the model's line, before anything is read.
 #[test]
 fn data_without_times_is_refused_before_training() {
     let sandbox = sandbox("{user: user, item: item}", "{kind: random, test: 0.2, validation: 0.1}");
     let ended = sandbox.run();
-    let said = format!("{}{}", ended.out, ended.error);
-    assert!(said.contains("the model reads histories in order, and the dataset has none: its source has no timestamps"), "{said}");
-    assert!(said.contains("random"), "{said}");
+    assert_eq!(ended.code, Some(2), "{}", ended.error);
+    let expected = "s.yaml:10:8: grid[1].backbones[0]: sas-rec-16x1 reads histories in order, and dataset `rounds` (line 4) has none: its source has no timestamps";
+    assert!(ended.error.contains(expected), "{}", ended.error);
 }

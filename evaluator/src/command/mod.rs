@@ -32,7 +32,7 @@ pub struct Evaluate {
     /// The part to rank: test or validation
     #[arg(long, default_value = "test", value_parser = split)]
     pub split: Split,
-    /// ndcg, recall, precision, hit-rate, mrr, map, auc
+    /// ndcg, recall, precision, hit-rate, mrr, map, auc; and of what lists are like: coverage, gini, average-popularity, novelty, diversity, popularity-lift, popularity-deviation
     #[arg(long, value_delimiter = ',', default_value = "ndcg,recall,precision,mrr", value_parser = named::<Metric>)]
     pub metrics: Vec<Metric>,
     /// Lengths at which lists are cut

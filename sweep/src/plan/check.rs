@@ -60,6 +60,7 @@ pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     size(file, drafts)?;
     validation(file, drafts)?;
     new_users(file, drafts)?;
+    order(file, drafts)?;
     each_trial(file, drafts)?;
     drafts.iter().try_for_each(|draft| model_files::check(file, draft))?;
     no_trial_twice(file, drafts)?;
@@ -233,6 +234,20 @@ fn new_users(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
         return Err(file.fold_in.place().error(reason));
     }
     Ok(())
+}
+
+/// A model that reads histories in order needs data that has one.
+fn order(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
+    let Some(entry) = file.datasets.iter().find(|entry| !entry.splits[0].may_have_order()) else { return Ok(()) };
+    let Some(draft) = drafts.iter().find(|draft| draft.backbone.values[0].reads_order()) else { return Ok(()) };
+    let message = format!(
+        "{} reads histories in order, and dataset `{}` (line {}) has none: its source has no timestamps, or noise is added to it; name the column in \
+         `columns.timestamp` and leave `noise` out, or take another model",
+        draft.names.backbone,
+        entry.name(),
+        entry.node.place.line
+    );
+    Err(draft.backbone.node.place.error(message))
 }
 
 fn has_validation(preparation: &Preparation) -> bool {
