@@ -65,6 +65,6 @@ fn data_without_times_is_refused_before_training() {
     let sandbox = sandbox("{user: user, item: item}", "{kind: random, test: 0.2, validation: 0.1}");
     let ended = sandbox.run();
     assert_eq!(ended.code, Some(2), "{}", ended.error);
-    let expected = "s.yaml:10:8: grid[1].backbones[0]: sas-rec-16x1 reads histories in order, and dataset `rounds` (line 4) has none: its source has no timestamps";
+    let expected = "s.yaml:10:9: grid[1].backbones[0]: sas-rec-16x1 reads histories in order, and dataset `rounds` (line 4) has none: its source has no timestamps";
     assert!(ended.error.contains(expected), "{}", ended.error);
 }

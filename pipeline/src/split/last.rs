@@ -49,16 +49,22 @@ impl Last {
         }
     }
 
+    fn is_date(&self) -> bool {
+        matches!(self, Self::From(text) if text.trim_ascii().parse::<f64>().is_err())
+    }
+
     /// Another moment in the way in which this one is written: as a date, or as a number in the source's own unit.
     fn written(&self, moment: f64) -> String {
-        let is_date = matches!(self, Self::From(text) if text.trim_ascii().parse::<f64>().is_err());
-        is_date.then(|| time::date(moment)).flatten().unwrap_or_else(|| moment.to_string())
+        self.is_date().then(|| time::date(moment)).flatten().unwrap_or_else(|| moment.to_string())
     }
 
     /// What is said where a date is set beside times that are hardly in seconds: those of the year 5138 and later.
     fn unit(&self, moment: f64) -> &'static str {
-        let is_date = matches!(self, Self::From(text) if text.trim_ascii().parse::<f64>().is_err());
-        if is_date && moment.abs() > 1e11 { "; the source's times look like milliseconds: give the moment as such a number" } else { "" }
+        if self.is_date() && moment.abs() > 1e11 {
+            "; the source's times look like milliseconds: give the moment as such a number"
+        } else {
+            ""
+        }
     }
 
     /// The error of a moment at which a part begins, and before which no interaction is.
