@@ -259,6 +259,15 @@ mod tests {
             "{message}"
         );
         assert!(failure(&from("empty.csv", "", json!({}))).contains("the file is empty"));
+        let message = failure(&from("semicolons.csv", "user;item;stars;when\na;b;1;2\n", json!({})));
+        assert!(
+            message.ends_with(
+                "no column `user` (user) in the header, which is one column, `user;item;stars;when`; it looks separated by `;`: set `separator: \";\"`"
+            ),
+            "{message}"
+        );
+        let message = failure(&from("tabs.csv", "user\titem\tstars\twhen\n", json!({})));
+        assert!(message.ends_with("it looks separated by `\\t`: set `separator: \"\\t\"`"), "{message}");
     }
 
     #[test]

@@ -149,6 +149,14 @@ struct Places {
     model: String,
 }
 
+/// What to do where a header that came as one column has another separator.
+fn other_separator(header: &str) -> String {
+    let found = ["::", ";", "\t", "|", ","].into_iter().find(|separator| header.contains(separator));
+    found.map_or_else(String::new, |separator| {
+        format!("; it looks separated by `{0}`: set `separator: \"{0}\"`", separator.escape_default())
+    })
+}
+
 /// One column: its index, and its name for errors.
 struct Place {
     index: usize,
@@ -169,7 +177,13 @@ impl Places {
             };
             let index = index.ok_or_else(|| {
                 let present = quote::names(&whole);
-                Error::file(at, format!("no {column} ({role}) in the header; its {} columns are {present}", names.len()))
+                Error::file(
+                    at,
+                    match &whole[..] {
+                        [one] => format!("no {column} ({role}) in the header, which is one column, {present}{}", other_separator(one)),
+                        _ => format!("no {column} ({role}) in the header; its {} columns are {present}", names.len()),
+                    },
+                )
             })?;
             Ok(Place { index, label: format!("column `{}`", quote::value(names[index])) })
         };
