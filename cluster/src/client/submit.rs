@@ -88,8 +88,8 @@ pub struct Rehearsed {
 /// starts again.
 ///
 /// # Errors
-/// A submission that no objects can be made of, [`ClientError::StillRunning`] without `replace`, [`ClientError::PodsForbidden`], and what the server
-/// would refuse.
+/// A submission that no objects can be made of, [`ClientError::StillRunning`] without `replace`, [`ClientError::PodsForbidden`],
+/// [`ClientError::Queued`], and what the server would refuse.
 pub async fn rehearse(cluster: &Cluster, submission: &Submission, conditions: Conditions) -> Result<Rehearsed, ClientError> {
     let (all, hash, sweep) = (objects(submission)?, submission.hash(), submission.name.clone());
     let (same, others): (Vec<Found>, Vec<Found>) = cluster.submissions(&sweep).await?.into_iter().partition(|found| found.hash == hash);
