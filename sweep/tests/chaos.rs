@@ -118,10 +118,7 @@ fn chaos(kills: usize, seed: u64) {
         lives.live(&sandbox, &["run", "s.yaml", "--threads", threads], time, terminate);
     }
     let trained = sandbox.stored("done.json").len();
-    sandbox.run_well();
-    // A process that is killed between its state and the removal of the model before it leaves that model behind.
-    let swept = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--yes"]));
-    assert_eq!(swept.code, Some(0), "{}", swept.error);
+    sandbox.run_and_sweep();
     assert_eq!(sandbox.files(), whole.files(), "orphans");
     let (found, expected) = (sandbox.results(), whole.results());
     let other: Vec<_> = expected.iter().filter(|(path, bytes)| found.get(*path) != Some(bytes)).map(|(path, _)| path).collect();

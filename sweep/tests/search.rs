@@ -5,12 +5,7 @@
 mod support;
 
 use dataset::table;
-use std::{
-    collections::BTreeMap,
-    io::{BufRead, BufReader},
-    path::PathBuf,
-    process::Stdio,
-};
+use std::{collections::BTreeMap, path::PathBuf, process::Stdio};
 use support::{Ended, Sandbox};
 use sweep::tables::{Status, TrialRow, curves, trials};
 
@@ -59,16 +54,6 @@ fn picked(sandbox: &Sandbox) -> Vec<String> {
 /// The tables of the sweep and what they are of; not the models of trials that were not picked, which another sweep may have taken further.
 fn tables(sandbox: &Sandbox) -> BTreeMap<PathBuf, Vec<u8>> {
     sandbox.results().into_iter().filter(|(path, _)| path.starts_with("runs/sweeps")).collect()
-}
-
-/// Runs and kills the program when it has said so many lines.
-fn kill_after(sandbox: &Sandbox, lines: usize) {
-    let mut command = sandbox.command(&["run", "s.yaml", "--log-format", "json"]);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let said = BufReader::new(child.stderr.take().unwrap()).lines().take(lines).filter(Result::is_ok).count();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(said <= lines);
 }
 
 fn command(sandbox: &Sandbox, arguments: &str) -> Ended {
@@ -181,12 +166,12 @@ fn kills_change_no_decision_and_no_byte() {
         let whole = finished(&with(search));
         let killed = Sandbox::new(&with(search));
         for lines in [4, 9, 17, 40, 45, 38, 61, 60] {
-            kill_after(&killed, lines);
+            killed.kill_after(lines);
             let (early, late) = (states(&killed), rows(&whole));
             let is_kept = |(state, row): (&String, &TrialRow)| !["stopped", "skipped"].contains(&&**state) || row.status.name() == state;
             assert!(early.iter().zip(&late).all(is_kept), "{search}: {early:?}");
         }
-        killed.run_well();
+        killed.run_and_sweep();
         assert!(killed.results() == whole.results(), "{search}");
         let fates = |sandbox: &Sandbox| rows(sandbox).into_iter().map(|row| (row.status, row.epochs)).collect::<Vec<_>>();
         assert_eq!(fates(&killed), fates(&whole));

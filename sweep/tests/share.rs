@@ -71,7 +71,7 @@ fn the_trial_of_a_killed_process_is_taken_over() {
     killed.wait().unwrap();
     let mut trained = BTreeMap::new();
     finish(start(&shared, "--share=0.005"), &mut trained);
-    shared.run_well();
+    shared.run_and_sweep();
     assert!(shared.results() == alone().results());
     assert!(shared.stored(".json").iter().all(|file| !file.to_str().unwrap().contains("/claims/")));
 }
@@ -128,9 +128,7 @@ fn overtaken(whole: &Sandbox, arguments: &[&str], before: usize, after: Option<u
             assert_eq!(first.wait().unwrap().code(), Some(0), "{said:?}");
         }
     }
-    sandbox.run_well();
-    let swept = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--yes"]));
-    assert_eq!(swept.code, Some(0), "{}", swept.error);
+    sandbox.run_and_sweep();
     assert!(sandbox.results() == whole.results(), "{arguments:?}, stopped after {before}, killed after {after:?}");
     assert!(sandbox.timeless_rows() == whole.timeless_rows(), "{arguments:?}, stopped after {before}, killed after {after:?}");
 }

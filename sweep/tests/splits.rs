@@ -6,11 +6,7 @@ mod support;
 
 use dataset::Dataset;
 use evaluator::tables::{read_metrics, read_significance};
-use std::{
-    collections::HashSet,
-    io::{BufRead, BufReader},
-    process::Stdio,
-};
+use std::collections::HashSet;
 use support::{SWEEP, Sandbox, changed};
 use sweep::tables::{TrialRow, leaderboard, trials};
 
@@ -109,14 +105,9 @@ fn kills_change_no_byte() {
     let (whole, killed) = (Sandbox::new(&on_splits("[7, 8]")), Sandbox::new(&on_splits("[7, 8]")));
     whole.run_well();
     for lines in [4, 30, 12, 45] {
-        let mut command = killed.command(&["run", "s.yaml", "--log-format", "json"]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let said = BufReader::new(child.stderr.take().unwrap()).lines().take(lines).filter(Result::is_ok).count();
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(said <= lines);
+        killed.kill_after(lines);
     }
-    killed.run_well();
+    killed.run_and_sweep();
     assert!(killed.results() == whole.results() && killed.timeless_rows() == whole.timeless_rows());
 }
 

@@ -138,6 +138,24 @@ impl Sandbox {
         ended
     }
 
+    /// Runs the whole sweep and kills the program when it has said so many lines.
+    pub(crate) fn kill_after(&self, lines: usize) {
+        let mut command = self.command(&["run", "s.yaml", "--log-format", "json"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let said = BufReader::new(child.stderr.take().unwrap()).lines().take(lines).filter(Result::is_ok).count();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(said <= lines);
+    }
+
+    /// Runs the whole sweep after kills, which must end well, and removes what they left behind: files that were never put in place, and models
+    /// that a later one replaced.
+    pub(crate) fn run_and_sweep(&self) {
+        self.run_well();
+        let swept = self.ended(&mut self.command(&["gc", "s.yaml", "--yes"]));
+        assert_eq!(swept.code, Some(0), "{}", swept.error);
+    }
+
     /// Prepares the datasets.
     pub(crate) fn prepare(&self) {
         let ended = self.ended(&mut self.command(&["prepare", "s.yaml"]));
