@@ -78,6 +78,11 @@ impl SourceKind for Delimited {
         self.on_bad_row == OnBadRow::Skip
     }
 
+    fn skip_bad_rows(&mut self) -> bool {
+        self.on_bad_row = OnBadRow::Skip;
+        true
+    }
+
     fn check(&self) -> Result<()> {
         check_separator(&self.separator)?;
         self.columns.check(self.header)

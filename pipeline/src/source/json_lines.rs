@@ -68,6 +68,11 @@ impl SourceKind for JsonLines {
         self.on_bad_row == OnBadRow::Skip
     }
 
+    fn skip_bad_rows(&mut self) -> bool {
+        self.on_bad_row = OnBadRow::Skip;
+        true
+    }
+
     fn check(&self) -> Result<()> {
         Columns::from(self.columns.clone()).check(true)
     }

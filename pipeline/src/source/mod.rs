@@ -122,6 +122,11 @@ trait SourceKind {
     fn skips(&self) -> bool {
         false
     }
+
+    /// Sets `on_bad_row: skip`; gives whether the source has such a setting.
+    fn skip_bad_rows(&mut self) -> bool {
+        false
+    }
 }
 
 /// Makes the enum of all sources. A line is a source: its words, and its settings, whose name in kebab-case is the `format` of sweep files.
@@ -140,6 +145,12 @@ macro_rules! sources {
                 &[$(|beginning| Ok(<$source as SourceKind>::recognise(beginning)?.map(Self::$source)),)+];
 
             fn kind(&self) -> &dyn SourceKind {
+                match self {
+                    $(Self::$source(source) => source,)+
+                }
+            }
+
+            fn kind_mut(&mut self) -> &mut dyn SourceKind {
                 match self {
                     $(Self::$source(source) => source,)+
                 }
@@ -196,6 +207,11 @@ impl Source {
     /// The format in words: "text separated by `,` without names", or its name in sweep files.
     pub fn words(&self) -> String {
         self.kind().words().unwrap_or_else(|| format!("`{}`", dataset::quote::kind(self)))
+    }
+
+    /// Has rows that cannot be read left out (`on_bad_row: skip`); gives whether the format has such a setting.
+    pub fn skip_bad_rows(&mut self) -> bool {
+        self.kind_mut().skip_bad_rows()
     }
 
     /// The parts that the source comes in; train alone for a source that is not split.

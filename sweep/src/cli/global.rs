@@ -22,6 +22,7 @@ use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberI
 
 /// Flags of every command.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub struct Global {
     /// Threads to use; all cores when left out. The results are the same for any number
     #[arg(long, global = true, value_name = "N", value_parser = parse_threads)]
@@ -90,6 +91,7 @@ pub(super) fn start(global: &Global) -> anyhow::Result<()> {
         prometheus::serve(address, prometheus::meter()).with_context(|| format!("--metrics-address: cannot listen at {address}"))?;
     }
     let threads = global.threads.map_or_else(own_threads, usize::from);
+    limits::raise_open_files();
     limits::check(threads)?;
     candle::limit_threads(threads);
     dataset::wait_for_first_answers(Duration::from_secs(global.storage_patience));

@@ -2,7 +2,7 @@
 
 use super::{Ending, Usage, output};
 use crate::init::{self, Recognised};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use dataset::Location;
 use pipeline::{Preview, Source, source::KnownColumns};
@@ -27,6 +27,9 @@ pub struct Init {
     /// The column with the time
     #[arg(long, value_name = "COLUMN")]
     timestamp: Option<String>,
+    /// Leave out rows that cannot be read, by `on_bad_row: skip`; they are counted and listed where the data is prepared
+    #[arg(long)]
+    skip_bad_rows: bool,
 }
 
 impl Init {
@@ -42,8 +45,16 @@ impl Init {
         }
         let Self { user, item, rating, timestamp, .. } = self;
         let known = KnownColumns { user: user.clone(), item: item.clone(), rating: rating.clone(), timestamp: timestamp.clone() };
-        let source = Source::recognise(&self.data, known)?;
-        let preview = Preview::read(&source).with_context(|| format!("{}, taken for {}", self.data, source.words()))?;
+        let mut source = Source::recognise(&self.data, known)?;
+        let words = source.words();
+        if self.skip_bad_rows && !source.skip_bad_rows() {
+            return Err(Usage(format!("--skip-bad-rows: {} is taken for {words}, which has no `on_bad_row`", self.data)).into());
+        }
+        let preview = Preview::read(&source).map_err(|error| {
+            let is_of_row = matches!(error, pipeline::Error::Row { .. });
+            let advice = if is_of_row && source.clone().skip_bad_rows() { " (--skip-bad-rows leaves such rows out)" } else { "" };
+            anyhow::Error::new(error).context(format!("{}, taken for {words}{advice}", self.data))
+        })?;
         let data = Recognised { path: self.data.clone(), source, preview };
         let text = init::sweep_file(&data, &out)?;
         at.write(text)?;

@@ -16,7 +16,7 @@ const MANY_FILES: libc::rlim_t = 1 << 16;
 
 /// Lets the process have as many files open as the system allows, up to [`MANY_FILES`]; shells begin with about a thousand.
 #[cfg(unix)]
-fn raise_open_files() {
+pub(super) fn raise_open_files() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: both calls look at a structure that lives until they return.
     unsafe {
@@ -29,14 +29,13 @@ fn raise_open_files() {
 }
 
 #[cfg(not(unix))]
-fn raise_open_files() {}
+pub(super) fn raise_open_files() {}
 
 /// That the process has what it needs to begin, with so many threads.
 ///
 /// # Errors
 /// The limit that is too low, and what to do.
 pub(super) fn check(threads: usize) -> Result<()> {
-    raise_open_files();
     // Other systems tell in other ways, or not at all.
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     enough(&limits, threads as u64)

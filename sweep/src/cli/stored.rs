@@ -10,9 +10,10 @@ pub(super) struct EvaluatorArguments(pub(super) Option<Flags>);
 impl Args for EvaluatorArguments {
     fn augment_args(command: Command) -> Command {
         let flags = Flags::augment_args(Command::new("flags"));
+        let heading = "Options of stored checkpoints, without a sweep file";
         let tied = flags.get_arguments().cloned().map(|flag| match flag.get_id().as_str() {
-            "checkpoints" => flag.required(false).requires("dataset").requires("out"),
-            _ => flag.required(false).requires("checkpoints"),
+            "checkpoints" => flag.help_heading(heading).required(false).requires("dataset").requires("out"),
+            _ => flag.help_heading(heading).required(false).requires("checkpoints").conflicts_with("sweep"),
         });
         command.args(tied)
     }

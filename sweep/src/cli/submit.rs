@@ -56,7 +56,7 @@ impl Submit {
         if let (Some(_), Some(standing)) = (&chosen, block_on(standing_batch(&cluster, &submission))?) {
             submission.resources.trials_per_pod = Some(standing);
         }
-        let tables = runner::tables_of_plan(&session).ok();
+        let tables = runner::find_tables_of_plan(&session)?;
         let conditions = Conditions { replace: self.replace, has_tables: tables.is_some() };
         let mut rehearsed = block_on(rehearse(&cluster, &submission, conditions))?;
         if rehearsed.is_of_failed_trials() && !self.retry_failed && would_fail_again(&session)? {

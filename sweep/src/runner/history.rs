@@ -42,20 +42,38 @@ pub(crate) fn kept(sweep: &Location) -> Result<Vec<Kept>> {
     Ok(all)
 }
 
-/// The folder of the tables of a session's plan: the sweep's own, or, where those of another plan stand there, the last one of its history.
+/// The folder of the tables of a session's plan, if there are any: the sweep's own, or, where those of another plan stand there, the last one of
+/// its history. Damaged ones are none.
 ///
 /// # Errors
-/// When there are none, all are of other plans, or a marker is damaged; a store that fails.
-pub(crate) fn tables_of_plan(session: &Session) -> anyhow::Result<Location> {
+/// A store that fails.
+pub(crate) fn find_tables_of_plan(session: &Session) -> Result<Option<Location>> {
+    let is_ours = |folder: &Location| match Tables::of(folder) {
+        Ok(tables) => Ok(tables.is_of(&session.plan)),
+        Err(Error::NotFound { .. } | Error::Damaged { .. }) => Ok(false),
+        Err(error) => Err(error),
+    };
     let sweep = session.folder();
-    if Tables::of(&sweep).is_ok_and(|tables| !tables.is_of(&session.plan)) {
-        for earlier in kept(&sweep)?.into_iter().rev() {
-            if Tables::of(&earlier.folder)?.is_of(&session.plan) {
-                return Ok(earlier.folder);
-            }
+    if is_ours(&sweep)? {
+        return Ok(Some(sweep));
+    }
+    for earlier in kept(&sweep)?.into_iter().rev() {
+        if is_ours(&earlier.folder)? {
+            return Ok(Some(earlier.folder));
         }
     }
-    Tables::read(session).map(|_| sweep)
+    Ok(None)
+}
+
+/// The folder of the tables of a session's plan, as [`find_tables_of_plan`] finds it.
+///
+/// # Errors
+/// When there are none, all are of other plans, or those of the sweep's folder are damaged; a store that fails.
+pub(crate) fn tables_of_plan(session: &Session) -> anyhow::Result<Location> {
+    match find_tables_of_plan(session)? {
+        Some(folder) => Ok(folder),
+        None => Tables::read(session).map(|_| session.folder()),
+    }
 }
 
 /// A plan's hash, by the checksum of its file.

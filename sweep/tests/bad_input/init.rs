@@ -30,6 +30,7 @@ fn what_it_cannot_tell_is_asked_for_and_nothing_is_written() {
     let sandbox = Sandbox::new(SWEEP);
     sandbox.write("odd.csv", "who,what,stars\n1,2,3\n");
     sandbox.write("bad.csv", "user,item,rating\n1,2,3\n1,3,good\n");
+    sandbox.write("own.inter", "user_id:token\titem_id:token\nu\ti\n");
     sandbox.write("words.txt", "once\nupon\n");
     std::fs::create_dir(sandbox.path("folder")).unwrap();
     let cases = [
@@ -38,8 +39,9 @@ fn what_it_cannot_tell_is_asked_for_and_nothing_is_written() {
         (
             "bad.csv",
             1,
-            "bad.csv, taken for text separated by `,` with names in its first line: FOLDER/bad.csv line 3: column `rating`: `good`",
+            "bad.csv, taken for text separated by `,` with names in its first line (--skip-bad-rows leaves such rows out): FOLDER/bad.csv line 3: column `rating`: `good`",
         ),
+        ("own.inter --skip-bad-rows", 2, "--skip-bad-rows: own.inter is taken for `recbole`, which has no `on_bad_row`"),
         ("words.txt", 1, "FOLDER/words.txt: it has no lines of users and items (expected lines of fields"),
         ("none.csv", 1, "FOLDER/none.csv does not exist"),
         ("folder", 1, "FOLDER/folder is a folder, expected a file (or all files in it, with `/` at its end)"),
@@ -52,4 +54,8 @@ fn what_it_cannot_tell_is_asked_for_and_nothing_is_written() {
     assert_eq!(["odd.yaml", "bad.yaml", "words.yaml", "none.yaml"].map(yaml), [false; 4]);
     let ended = init(&sandbox, "odd.csv --user who --item what");
     assert_eq!(ended.code, Some(0), "{}", ended.error);
+    let ended = init(&sandbox, "bad.csv --skip-bad-rows");
+    assert_eq!(ended.code, Some(0), "{}", ended.error);
+    assert!(ended.out.contains("and has 1 row.\n"), "{}", ended.out);
+    assert!(std::fs::read_to_string(sandbox.path("bad.yaml")).unwrap().contains("on_bad_row: \"skip\""));
 }
