@@ -74,6 +74,11 @@ impl SourceKind for Delimited {
         Has::from(self.columns.timestamp.is_some())
     }
 
+    /// 1 since a row that is left out is one line, whatever its quotes take for their own.
+    fn revision(&self) -> u32 {
+        u32::from(self.skips())
+    }
+
     fn skips(&self) -> bool {
         self.on_bad_row == OnBadRow::Skip
     }
@@ -161,8 +166,8 @@ mod tests {
 
     #[test]
     fn ids_with_commas_and_quotes() {
-        let source = from("quotes.csv", "when,stars,item,user\n1, 4.5 ,\"a,\"\"b\"\"\",\"x\ny\"\r\n", json!({}));
-        assert_eq!(kept(&source).rows, [("x\ny".into(), "a,\"b\"".into(), Some(4.5), Some(1.0))]);
+        let source = from("quotes.csv", "when,stars,item,user\n1, 4.5 ,\"a,\"\"b\"\"\",\"x,y\"\r\n", json!({}));
+        assert_eq!(kept(&source).rows, [("x,y".into(), "a,\"b\"".into(), Some(4.5), Some(1.0))]);
     }
 
     #[test]
@@ -180,12 +185,25 @@ mod tests {
             ("u,i,1,-inf\n", "column `when`: `-inf` is not finite"),
             ("u,,4,1\n", "column `item` is empty"),
             ("\"u\"x,i,4,1\n", "text after a closing quote"),
+            ("u,\"i,4,1\nv,j,3,2\nw,k\",3,3\n", "column `item`: its quotes hold 3 lines (expected an id on one line"),
+            ("u,\"i,4,1\nv,j,3,2\n", "a quoted field that starts here is never closed (close the quote"),
         ];
         for (row, expected) in cases {
             let message = failure(&from("bad.csv", &format!("{HEADER}\nu,i,3,1\n{row}"), json!({})));
             assert!(message.contains("bad.csv line 4: ") && message.contains(expected), "{message}");
             assert!(message.contains("`on_bad_row: skip`"), "{message}");
         }
+    }
+
+    /// What stands between a quote that should not be there and the next one, or the end of the file, is read as the lines that it is.
+    #[test]
+    fn a_stray_quote_costs_its_own_line() {
+        let content = format!("{HEADER}u,i,4,1\nu,\"j,4,2\nv,i,3,3\nv,\"k\",3,4\nw,\"i,3,5\nw,j,3,6\n");
+        let kept = kept(&from("stray.csv", &content, json!({"on_bad_row": "skip"})));
+        let ids: Vec<(&str, &str)> = kept.rows.iter().map(|(user, item, ..)| (&user[..], &item[..])).collect();
+        assert_eq!(ids, [("u", "i"), ("v", "i"), ("v", "k"), ("w", "j")]);
+        let lines: Vec<(u64, &[u8])> = kept.rejected.iter().map(|(line, _, raw)| (*line, &raw[..])).collect();
+        assert_eq!(lines, [(3, &b"u,\"j,4,2"[..]), (6, &b"w,\"i,3,5"[..])]);
     }
 
     #[test]
@@ -221,6 +239,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn no_line_is_lost_between_quotes(lines in prop::collection::vec("[ab,\"]{1,6}", 1..60)) {
+            let more = json!({"on_bad_row": "skip", "columns": {"user": "user", "item": "item"}});
+            let kept = kept(&from("lost.csv", &format!("user,item\n{}\n", lines.join("\n")), more));
+            prop_assert_eq!(kept.rows.len() + kept.rejected.len(), lines.len());
+        }
+
         /// A quote anywhere in a block makes all of it go the careful way.
         #[test]
         fn the_fast_way_gives_what_the_careful_one_gives(

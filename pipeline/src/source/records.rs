@@ -6,9 +6,14 @@ use super::fields::{Ending, Fields};
 use crate::{Error, Result};
 use dataset::Location;
 use memchr::memchr;
+use std::ops::Range;
 
 /// The most lines of one record: beyond that a quote is taken for unclosed, before the rest of the file is swallowed.
 pub(crate) const RECORD_LINES: u64 = 1_000;
+
+/// Why a record without an end is none.
+pub(crate) const UNCLOSED: &str =
+    "a quoted field that starts here is never closed (close the quote, or double it where it is part of the text)";
 
 /// A reader of the records in a text.
 pub(crate) struct Records<'t> {
@@ -17,15 +22,22 @@ pub(crate) struct Records<'t> {
     position: usize,
     /// The line that starts at the position.
     line: u64,
+    /// The first line of the last record.
+    first_line: FirstLine,
     fields: Fields,
+}
+
+/// Where a record's first line stands in a text, and which line of the file it is.
+#[derive(Default)]
+struct FirstLine {
+    text: Range<usize>,
+    line: u64,
 }
 
 /// One record.
 pub(crate) struct Record<'t> {
     /// The line on which it starts, from 1.
     pub(crate) line: u64,
-    /// The record's text without the last line end.
-    pub(crate) raw: &'t [u8],
     pub(crate) fields: &'t Fields,
     /// Whether the record's quotes are sound; otherwise the fields are worth nothing.
     pub(crate) sound: bool,
@@ -45,7 +57,7 @@ pub(crate) enum Step<'t> {
 impl<'t> Records<'t> {
     /// Makes the records of a text that starts on a line.
     pub(crate) fn new(text: &'t [u8], line: u64, separator: &'t [u8]) -> Self {
-        Self { text, separator, position: 0, line, fields: Fields::default() }
+        Self { text, separator, position: 0, line, first_line: FirstLine::default(), fields: Fields::default() }
     }
 
     /// Where the next record is looked for.
@@ -66,11 +78,16 @@ impl<'t> Records<'t> {
         match self.step() {
             Step::Record(record) => Ok(Some(record)),
             Step::End => Ok(None),
-            Step::Open { line, .. } => {
-                let reason = "a quoted field that starts here is never closed; close the quote, or double it where it is part of the text";
-                Err(Error::row(at, line, reason))
-            }
+            Step::Open { line, .. } => Err(Error::row(at, line, UNCLOSED)),
         }
+    }
+
+    /// Goes on behind the first line of the last record, which cannot be used: a quote in that line may have taken the lines behind it for part
+    /// of a field. Gives the text that is left out.
+    pub(crate) fn leave_first_line_out(&mut self) -> &'t [u8] {
+        let FirstLine { text, line } = &self.first_line;
+        (self.position, self.line) = (text.end, line + 1);
+        without_end(&self.text[text.clone()])
     }
 
     /// The next record, or why there is none.
@@ -88,6 +105,7 @@ impl<'t> Records<'t> {
     /// The record whose first line was skipped.
     fn record(&mut self, start: usize) -> Step<'_> {
         let line = self.line - 1;
+        self.first_line = FirstLine { text: start..self.position, line };
         loop {
             let raw = without_end(&self.text[start..self.position]);
             match self.fields.split(raw, self.separator) {
@@ -95,7 +113,7 @@ impl<'t> Records<'t> {
                     return Step::Open { line, lines: self.line - line };
                 }
                 Ending::Open => {}
-                ending => return Step::Record(Record { line, raw, fields: &self.fields, sound: ending == Ending::Complete }),
+                ending => return Step::Record(Record { line, fields: &self.fields, sound: ending == Ending::Complete }),
             }
         }
     }

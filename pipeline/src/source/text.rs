@@ -6,7 +6,7 @@ use super::{
     fields::Fields,
     parallel::{self, Reject},
     plain::{self, Piece, Shape},
-    records::{Record, Records},
+    records::{Record, Records, Step, UNCLOSED},
     row::{Rejected, Row, Sink, Sinks},
     time,
 };
@@ -77,18 +77,24 @@ impl TextReader<'_> {
         let mut records = Records::new(&block.text, block.line, self.layout.separator.as_bytes());
         let mut found = None;
         while found.is_none() {
-            let Some(record) = records.next(self.at)? else { break };
             if self.layout.header != Header::Absent {
+                let Some(record) = records.next(self.at)? else { break };
                 found = Some(Places::from_header(self.at, self.layout, &record)?);
                 break;
             }
-            match Places::from_first_row(&self.layout.columns, &record) {
-                Ok((places, row)) => {
-                    sink.row(row)?;
-                    found = Some(places);
-                }
-                Err(reason) => self.bad(&record, &reason, &mut |rejected| self.sinks.reject(rejected))?,
-            }
+            let (line, reason) = match records.step() {
+                Step::Record(record) => match Places::from_first_row(&self.layout.columns, &record) {
+                    Ok((places, row)) => {
+                        sink.row(row)?;
+                        found = Some(places);
+                        continue;
+                    }
+                    Err(reason) => (record.line, reason),
+                },
+                Step::Open { line, .. } => (line, UNCLOSED.to_owned()),
+                Step::End => break,
+            };
+            self.bad(&mut records, line, &reason, &mut |rejected| self.sinks.reject(rejected))?;
         }
         let (read, line) = (records.position(), records.line());
         block.text.drain(..read);
@@ -99,20 +105,27 @@ impl TextReader<'_> {
     /// The records of a text that starts on a line, one by one.
     fn careful(&self, text: &[u8], line: u64, places: &Places, sink: &mut dyn Sink, reject: Reject<'_>) -> Result<()> {
         let mut records = Records::new(text, line, self.layout.separator.as_bytes());
-        while let Some(record) = records.next(self.at)? {
-            match places.row(&record) {
-                Ok(row) => sink.row(row)?,
-                Err(reason) => self.bad(&record, &reason, reject)?,
-            }
+        loop {
+            let (line, reason) = match records.step() {
+                Step::Record(record) => match places.row(&record) {
+                    Ok(row) => {
+                        sink.row(row)?;
+                        continue;
+                    }
+                    Err(reason) => (record.line, reason),
+                },
+                Step::Open { line, .. } => (line, UNCLOSED.to_owned()),
+                Step::End => return Ok(()),
+            };
+            self.bad(&mut records, line, &reason, reject)?;
         }
-        Ok(())
     }
 
-    /// Leaves a row out where that is asked for.
-    fn bad(&self, record: &Record<'_>, reason: &str, reject: Reject<'_>) -> Result<()> {
+    /// Leaves the first line of a record that cannot be used out where that is asked for.
+    fn bad(&self, records: &mut Records<'_>, line: u64, reason: &str, reject: Reject<'_>) -> Result<()> {
         match self.layout.on_bad_row {
-            OnBadRow::Skip => reject(Rejected { line: record.line, reason, raw: record.raw }),
-            OnBadRow::Error => Err(Error::row(self.at, record.line, format!("{reason}; {}", self.layout.advice))),
+            OnBadRow::Skip => reject(Rejected { line, reason, raw: records.leave_first_line_out() }),
+            OnBadRow::Error => Err(Error::row(self.at, line, format!("{reason}; {}", self.layout.advice))),
         }
     }
 
@@ -261,6 +274,10 @@ fn id<'r>(fields: &'r Fields, place: &Place) -> Result<&'r str, String> {
     let bytes = fields.get(place.index);
     match std::str::from_utf8(bytes) {
         Ok(text) if text.trim_ascii().is_empty() => Err(format!("{} is empty (expected an id)", place.label)),
+        Ok(text) if text.contains('\n') => {
+            let lines = text.lines().count();
+            Err(format!("{}: its quotes hold {lines} lines (expected an id on one line; a quote that is text is doubled)", place.label))
+        }
         Ok(text) => Ok(text),
         Err(_) => {
             Err(format!("{}: `{}` is not UTF-8 (convert the file to UTF-8)", place.label, quote::value(&String::from_utf8_lossy(bytes))))

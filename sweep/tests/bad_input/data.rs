@@ -38,7 +38,7 @@ fn a_bad_row_is_named_by_its_line_and_value() {
         fails_on(&sandbox, &[&message]);
     }
     sandbox.write("ratings.csv", ratings() + "u1,\"i3,4,9\n");
-    fails_on(&sandbox, &["dataset `small`: FOLDER/ratings.csv line 122: a quoted field that starts here is never closed; close the quote"]);
+    fails_on(&sandbox, &["dataset `small`: FOLDER/ratings.csv line 122: a quoted field that starts here is never closed (close the quote"]);
     sandbox.write("ratings.csv", [ratings().as_bytes(), b"u1,caf\xe9,4,9\n"].concat());
     fails_on(&sandbox, &["dataset `small`: FOLDER/ratings.csv line 122: column `item`: `caf\u{fffd}` is not UTF-8"]);
     sandbox.write("ratings.csv", ratings());
