@@ -67,9 +67,24 @@ pub(crate) fn uniform(stream: &mut Stream, values: &mut [f32]) {
     }
 }
 
-/// Normal numbers (Box and Muller).
+/// Normal numbers, two of each point that falls into the unit circle (Marsaglia and Bray, "A Convenient Method for Generating Normal Variables", 1964).
 pub(crate) fn normal(stream: &mut Stream, values: &mut [f32]) {
-    values.fill_with(|| stream.standard_normal() as f32);
+    const UNIT: f64 = 1.0 / (1u64 << 31) as f64;
+    for pair in values.chunks_mut(2) {
+        let (x, y, square) = loop {
+            let bits = stream.bits();
+            let [x, y] = [(bits >> 32) as u32, bits as u32].map(|half| f64::from(half.cast_signed()) * UNIT);
+            let square = x * x + y * y;
+            if square < 1.0 && square > 0.0 {
+                break (x, y, square);
+            }
+        };
+        let factor = (-2.0 * square.ln() / square).sqrt();
+        pair[0] = (x * factor) as f32;
+        if let Some(second) = pair.get_mut(1) {
+            *second = (y * factor) as f32;
+        }
+    }
 }
 
 /// Inverted dropout: a share of the numbers of each row is dropped, and the others are as much larger, by factors of 0 or 1 / (1 - share).
@@ -110,6 +125,33 @@ mod tests {
         assert!(dropped.iter().all(|&value| value == 0.0 || value == 1.25));
         let share = dropped.iter().filter(|&&value| value == 0.0).count() as f64 / dropped.len() as f64;
         assert!((share - 0.2).abs() < 0.008, "{share}");
+    }
+
+    /// The distribution function at some points, by SciPy's `norm.cdf`; standard errors over 63,000 numbers are at most 0.002.
+    #[test]
+    fn normal_numbers_have_their_distribution_and_pairs_are_independent() {
+        let values = matrix(KEYED, 1, 1, normal);
+        for (point, expected) in [
+            (-3.0, 0.001_349_9),
+            (-2.0, 0.022_750_1),
+            (-1.0, 0.158_655_3),
+            (-0.3, 0.382_088_6),
+            (0.5, 0.691_462_5),
+            (1.5, 0.933_192_8),
+            (2.5, 0.993_790_3),
+        ] {
+            let share = values.iter().filter(|&&value| value < point).count() as f64 / values.len() as f64;
+            let error = (expected * (1.0 - expected) / values.len() as f64).sqrt();
+            assert!((share - expected).abs() < 4.0 * error, "{point}: {share} {expected}");
+        }
+        let mean = |of: fn(f64, f64) -> f64| {
+            let rows = values.chunks_exact(63).flat_map(|row| row.chunks_exact(2));
+            let products: Vec<f64> = rows.map(|pair| of(f64::from(pair[0]), f64::from(pair[1]))).collect();
+            (products.iter().sum::<f64>() / products.len() as f64, (products.len() as f64).sqrt())
+        };
+        // Products of independent numbers have a mean of 0 and a variance of 1, products of their squares less 1 one of 4.
+        let ((product, root), (squares, _)) = (mean(|x, y| x * y), mean(|x, y| (x * x - 1.0) * (y * y - 1.0)));
+        assert!(product.abs() < 4.0 / root && squares.abs() < 4.0 * 2.0 / root, "{product} {squares}");
     }
 
     #[test]

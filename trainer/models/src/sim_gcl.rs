@@ -95,9 +95,9 @@ impl BackboneKind for SimGcl {
         check_tables(self.dim, &self.init)
     }
 
-    /// 1: rows of views meet in tiles, and round otherwise.
+    /// 1: rows of views meet in tiles, and round otherwise. 2: normal noise has other numbers, and repeats are weighed.
     fn revision(&self) -> u32 {
-        1
+        if self.noise == Noise::Normal || self.contrast_ids == ContrastIds::All { 2 } else { 1 }
     }
 
     fn stored(&self) -> Stored {

@@ -1,9 +1,9 @@
 //! InfoNCE between the rows of two views, and its derivatives.
 //!
 //! ```text
-//! weight / B * sum_k (log sum_j exp(cos(v_k, w_j) / τ) - cos(v_k, w_own(k)) / τ)
+//! weight / sum_k n_k * sum_k n_k (log sum_j exp(cos(v_k, w_j) / τ) - cos(v_k, w_own(k)) / τ)
 //! ```
-//! B rows v meet M rows w in tiles that fit into the second-level cache: a product makes the cosines, which become exponentials relative to the largest
+//! n_k is how often v_k counts. B rows v meet M rows w in tiles that fit into the second-level cache: a product makes the cosines, which become exponentials relative to the largest
 //! that each row has met so far, and a second product adds up w by them. What was added before a larger cosine is scaled when it comes, as in
 //! FlashAttention (Dao et al. 2022). The exponentials stay for a third product, which adds up v. Tiles have fixed sizes and are added in a fixed order:
 //! the bits do not depend on the number of threads.
@@ -32,6 +32,8 @@ pub(super) struct ViewRows<'a> {
 pub(super) struct Comparison<'a> {
     /// v, `[B, dim]`
     pub(super) one: ViewRows<'a>,
+    /// How often each row of v counts, `[B]`.
+    pub(super) counts: &'a [u32],
     /// w, `[M, dim]`
     pub(super) other: ViewRows<'a>,
     /// The row of w that belongs to each row of v, `[B]`.
@@ -57,28 +59,29 @@ pub(super) fn memory([rows, others]: [u64; 2], dim: u64) -> u64 {
 
 /// The loss of at least one row, by a buffer of `[B, M]`.
 pub(super) fn info_nce(comparison: Comparison, exponentials: &mut [f32]) -> InfoNce {
-    let Comparison { own, temperature, weight, .. } = comparison;
+    let Comparison { own, counts, temperature, weight, .. } = comparison;
     let (one, other) = (Units::new(comparison.one), Units::new(comparison.other));
     let (dim, rows, others) = (one.dim, own.len(), other.lengths.len());
-    let (tiles, share) = (others.div_ceil(COLUMNS), weight / temperature / rows as f64);
+    let all: f64 = counts.iter().copied().map(f64::from).sum();
+    let (tiles, share) = (others.div_ceil(COLUMNS), weight / temperature / all);
     let (mut of_one, mut factors) = (vec![0.0f32; rows * dim], vec![0.0f32; rows * tiles]);
     let parts = exponentials.par_chunks_mut(ROWS * others).zip(factors.par_chunks_mut(ROWS * tiles));
-    let blocks = parts.zip(of_one.par_chunks_mut(ROWS * dim)).zip(own.par_chunks(ROWS)).enumerate();
+    let blocks = parts.zip(of_one.par_chunks_mut(ROWS * dim)).zip(own.par_chunks(ROWS).zip(counts.par_chunks(ROWS))).enumerate();
     let losses: Vec<f64> = blocks
-        .map(|(block, (((exponentials, factors), of_one), own))| {
+        .map(|(block, (((exponentials, factors), of_one), (own, counts)))| {
             let mut softmax = Softmax { inverse_temperature: 1.0 / temperature, exponentials, factors, sums: of_one, dim };
             let first = block * ROWS * dim;
             let tops = softmax.tiles(&one.values[first..first + own.len() * dim], &other, own);
-            softmax.finish(&tops, share, &other, own)
+            softmax.finish(&tops, share, &other, own, counts)
         })
         .collect();
     let mut of_other = sums_of_v(&one, others, exponentials, &factors);
-    for (&own, unit) in own.iter().zip(one.values.chunks_exact(dim)) {
-        subtract(&mut of_other[own as usize * dim..][..dim], unit, share as f32);
+    for ((&own, &count), unit) in own.iter().zip(counts).zip(one.values.chunks_exact(dim)) {
+        subtract(&mut of_other[own as usize * dim..][..dim], unit, (share * f64::from(count)) as f32);
     }
     one.backward(&mut of_one);
     other.backward(&mut of_other);
-    InfoNce { loss: losses.iter().sum::<f64>() * weight / rows as f64, one: of_one, other: of_other }
+    InfoNce { loss: losses.iter().sum::<f64>() * weight / all, one: of_one, other: of_other }
 }
 
 /// Sums of v by the exponentials of all tiles, times what each is multiplied by: `[M, dim]`.
@@ -159,19 +162,22 @@ impl Softmax<'_> {
         tops
     }
 
-    /// The losses, once all w were met.
-    fn finish(&mut self, tops: &[Top], share: f64, other: &Units, own: &[u32]) -> f64 {
+    /// The losses, as often as each row counts, once all w were met.
+    fn finish(&mut self, tops: &[Top], share: f64, other: &Units, own: &[u32], counts: &[u32]) -> f64 {
         let dim = self.dim;
-        for ((sums, top), &own) in self.sums.chunks_exact_mut(dim).zip(tops).zip(own) {
+        for (((sums, top), &own), &count) in self.sums.chunks_exact_mut(dim).zip(tops).zip(own).zip(counts) {
+            let share = share * f64::from(count);
             scale(sums, (share / top.sum) as f32);
             subtract(sums, &other.values[own as usize * dim..][..dim], share as f32);
         }
         for most in self.factors.chunks_exact_mut(tops.len()) {
-            for (most, top) in most.iter_mut().zip(tops) {
+            for ((most, top), &count) in most.iter_mut().zip(tops).zip(counts) {
+                let share = share * f64::from(count);
                 *most = (share / top.sum * (f64::from(*most - top.most) * self.inverse_temperature).exp()) as f32;
             }
         }
-        tops.iter().map(|top| f64::from(top.most - top.own) * self.inverse_temperature + top.sum.ln()).sum()
+        let losses = tops.iter().map(|top| f64::from(top.most - top.own) * self.inverse_temperature + top.sum.ln());
+        losses.zip(counts).map(|(loss, &count)| loss * f64::from(count)).sum()
     }
 }
 
@@ -220,11 +226,15 @@ mod tests {
     }
 
     fn at_temperature(temperature: f64, one: &[f32], other: &[f32], own: &[u32]) -> InfoNce {
+        counting(temperature, one, other, own, &vec![1; own.len()])
+    }
+
+    fn counting(temperature: f64, one: &[f32], other: &[f32], own: &[u32], counts: &[u32]) -> InfoNce {
         let view = |rows: &[f32]| Matrix { rows: rows.len() / DIM, dim: DIM, values: rows.to_vec() };
         let (one, other) = (view(one), view(other));
         let ids = |view: &Matrix| (0..view.rows as u32).collect::<Vec<u32>>();
         let (one, other) = (ViewRows { view: &one, ids: &ids(&one) }, ViewRows { view: &other, ids: &ids(&other) });
-        let comparison = Comparison { one, other, own, temperature, weight: 0.7 };
+        let comparison = Comparison { one, counts, other, own, temperature, weight: 0.7 };
         info_nce(comparison, &mut vec![f32::NAN; own.len() * other.ids.len()])
     }
 
@@ -255,6 +265,27 @@ mod tests {
                     prop_assert!((f64::from(found) - expected).abs() < error * largest.max(0.1), "{found} {expected}");
                 }
             }
+        }
+    }
+
+    /// Row k stands n_k times, or once and counts n_k.
+    #[test]
+    fn a_row_that_counts_twice_is_two_rows() {
+        let rows = |count: usize, salt: f32| (0..count * DIM).map(|number| (salt + 0.7 * number as f32).sin()).collect::<Vec<f32>>();
+        let (one, other, own, counts) = (rows(ROWS + 9, 0.1), rows(COLUMNS + 4, 0.5), [3u32, 250, 17], [1u32, 3, 2, 5]);
+        let own: Vec<u32> = (0..ROWS + 9).map(|row| own[row % 3]).collect();
+        let counts: Vec<u32> = (0..ROWS + 9).map(|row| counts[row % 4]).collect();
+        let repeats = || counts.iter().enumerate().flat_map(|(row, &count)| std::iter::repeat_n(row, count as usize));
+        let listed: Vec<f32> = repeats().flat_map(|row| one[row * DIM..][..DIM].to_vec()).collect();
+        let expected = found(&listed, &other, &repeats().map(|row| own[row]).collect::<Vec<_>>());
+        let weighed = counting(0.3, &one, &other, &own, &counts);
+        assert!((weighed.loss - expected.loss).abs() < 1e-6 * expected.loss, "{} {}", weighed.loss, expected.loss);
+        let mut sums = vec![0.0f32; one.len()];
+        for (row, gradient) in repeats().zip(expected.one.chunks_exact(DIM)) {
+            sums[row * DIM..][..DIM].iter_mut().zip(gradient).for_each(|(sum, value)| *sum += value);
+        }
+        for (found, expected) in weighed.one.iter().chain(&weighed.other).zip(sums.iter().chain(&expected.other)) {
+            assert!((found - expected).abs() < 2e-6, "{found} {expected}");
         }
     }
 

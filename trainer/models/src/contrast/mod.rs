@@ -91,22 +91,24 @@ impl Comparer {
 
     fn side(&mut self, one: &Matrix, other: &Matrix, ids: &[u32]) -> (f64, [SomeRows; 2]) {
         let Contrast { weight, temperature, ids: kept, against } = self.contrast;
-        let (most, mut ids) = (ids.len(), ids.to_vec());
-        if kept == ContrastIds::Unique {
-            ids.sort_unstable();
-            ids.dedup();
-        }
-        let all = (0..other.rows as u32).collect();
-        let (others, own, most_cosines): (Vec<u32>, _, _) = match against {
-            ContrastAgainst::All => (all, ids.clone(), most * other.rows),
-            ContrastAgainst::Batch => (ids.clone(), (0..ids.len() as u32).collect(), most * most),
+        let (batch, most) = (ids, ids.len());
+        let (ids, counts) = counted(batch, kept);
+        let (others, own, most_cosines): (Vec<u32>, Vec<u32>, _) = match (against, kept) {
+            (ContrastAgainst::All, _) => ((0..other.rows as u32).collect(), ids.clone(), most * other.rows),
+            (ContrastAgainst::Batch, ContrastIds::Unique) => (ids.clone(), (0..ids.len() as u32).collect(), most * most),
+            (ContrastAgainst::Batch, ContrastIds::All) => {
+                let mut others = batch.to_vec();
+                others.sort_unstable();
+                let own = ids.iter().map(|id| others.partition_point(|other| other < id) as u32).collect();
+                (others, own, most * most)
+            }
         };
         if self.cosines.len() < most_cosines {
             self.cosines = Vec::new(); // before the larger one is there
             self.cosines = vec![0.0; most_cosines];
         }
         let (one, other) = (ViewRows { view: one, ids: &ids }, ViewRows { view: other, ids: &others });
-        let comparison = Comparison { one, other, own: &own, temperature, weight };
+        let comparison = Comparison { one, counts: &counts, other, own: &own, temperature, weight };
         let InfoNce { loss, one, other } = info_nce(comparison, &mut self.cosines[..ids.len() * others.len()]);
         (loss, [SomeRows { ids, values: one }, SomeRows { ids: others, values: other }])
     }
@@ -118,6 +120,14 @@ impl Comparer {
     pub(super) fn take(&mut self) -> Contrasted {
         self.contrasted.take().expect("a step has been encoded")
     }
+}
+
+/// The ids of a batch in order, each once, and how often each counts.
+fn counted(batch: &[u32], kept: ContrastIds) -> (Vec<u32>, Vec<u32>) {
+    let mut sorted = batch.to_vec();
+    sorted.sort_unstable();
+    let count = |repeats: &[u32]| (repeats[0], if kept == ContrastIds::All { repeats.len() as u32 } else { 1 });
+    sorted.chunk_by(|a, b| a == b).map(count).unzip()
 }
 
 /// The loss between two views, and its gradients by their users and items.

@@ -119,9 +119,9 @@ impl BackboneKind for MultVae {
         self.optimizer.check_own()
     }
 
-    /// 1: the divergence comes in towards a weight of 1, as in the release.
+    /// 1: the divergence comes in towards a weight of 1, as in the release. 2: the noise has other numbers.
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     /// The decoder's hidden layer with a 1 behind it, and W_4 with b_4.
