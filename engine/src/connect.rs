@@ -62,6 +62,21 @@ fn wait_until_ready(address: &Address, patience: Duration) -> Result<(), String>
     }
 }
 
+/// Waits until a scheduler answers, with executors or without, for as long as that may take.
+///
+/// # Errors
+/// The last failure, once the time is over.
+pub(crate) fn wait_until_answers(address: &Address, patience: Duration) -> io::Result<()> {
+    let start = Instant::now();
+    loop {
+        match is_ready(address) {
+            Ok(_) => return Ok(()),
+            Err(error) if start.elapsed() >= patience => return Err(error),
+            Err(_) => thread::sleep(PAUSE),
+        }
+    }
+}
+
 /// Whether a scheduler has executors, by the page that Kubernetes asks too.
 fn is_ready(address: &Address) -> io::Result<bool> {
     let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host has no address");

@@ -21,7 +21,8 @@ pub(crate) fn ended(global: &Global, serving: impl Future<Output = Result<()>>) 
         LogFormat::Text => log.with_ansi(false).init(),
         LogFormat::Json => log.json().init(),
     }
-    let result = interrupt::outlive_file_size_limit().context("the system takes no handlers of signals").and_then(|()| {
+    let handlers = interrupt::outlive_file_size_limit().context("the system takes no handlers of signals");
+    let result = handlers.and_then(|()| global.set_up()).and_then(|()| {
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().thread_stack_size(STACK).build();
         threads.context("the system gives no threads; raise its limits")?.block_on(serving)
     });

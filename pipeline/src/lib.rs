@@ -52,6 +52,7 @@ pub use noise::Noise;
 pub use preparation::Preparation;
 pub use prepare::{Prepared, prepare};
 pub use preview::{Interaction, Preview};
+pub use relational::remove_scratch_folders;
 pub use source::Source;
 pub use split::Split;
 pub use train_share::TrainShare;

@@ -17,6 +17,7 @@ use std::{
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
+        mpsc,
     },
     thread,
     time::Duration,
@@ -32,7 +33,11 @@ const GRACE: Duration = Duration::from_secs(8);
 const CUT_SHORT: &str = "interrupted, and ended before training came to a step; its last checkpoint is kept: \
     run the same command again to go on";
 
+/// How long scratch folders may take to be removed.
+const REMOVAL: Duration = Duration::from_secs(10);
+
 static FLAG: AtomicBool = AtomicBool::new(false);
+static LEAVING: AtomicBool = AtomicBool::new(false);
 static HOLDS: Mutex<usize> = Mutex::new(0);
 
 /// While it lives, a signal sets the flag and does not end the process at once.
@@ -98,8 +103,24 @@ pub fn outlive_file_size_limit() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
-/// Ends the process as it is, without waiting for its threads.
+/// Waits for the end where the process is being ended: what fails by that is not said.
+pub(crate) fn wait_where_leaving() {
+    while LEAVING.load(Ordering::Relaxed) {
+        thread::park();
+    }
+}
+
+/// Ends the process as it is, without waiting for its threads, once what they stored for themselves alone is removed.
 fn leave(format: LogFormat, message: &str) -> ! {
+    LEAVING.store(true, Ordering::Relaxed);
     say(format, message);
+    let (removed, end) = mpsc::channel();
+    let remove = move || {
+        pipeline::remove_scratch_folders();
+        let _ = removed.send(()); // nobody waits any longer
+    };
+    if thread::Builder::new().spawn(remove).is_ok() {
+        let _ = end.recv_timeout(REMOVAL); // what is left then stays
+    }
     low_level::exit(EXIT_CODE.into())
 }

@@ -91,6 +91,16 @@ fn a_name_that_is_used_again_keeps_what_was_there() {
     assert!(gc.out.contains("history/2-") && gc.out.contains("metrics.parquet") && !gc.out.contains("history/1-"), "{}", gc.out);
 }
 
+#[test]
+fn tables_that_are_not_whole_are_not_kept_and_hold_nothing_up() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    fs::remove_file(sandbox.path(TABLES).join("groups.parquet")).unwrap();
+    let ended = run(&sandbox, &changed("epochs: 2", "epochs: 3"));
+    assert!(ended.error.contains("are not kept in its history: groups.parquet is not there any more"), "{}", ended.error);
+    assert!(!sandbox.path(TABLES).join("history").exists());
+}
+
 /// The means of a method's per-user table over these users, by their own ids.
 fn values(sandbox: &Sandbox, folder: &str, method: &str) -> BTreeMap<String, f64> {
     let at = sandbox.location(&format!("{folder}/metrics.parquet"));

@@ -77,6 +77,20 @@ fn leftovers_go_and_results_stay() {
     assert_eq!(files(&sandbox), whole.union(&BTreeSet::from(kept.map(str::to_owned))).cloned().collect());
 }
 
+/// Results of another plan than the one that the sweep file now has are results all the same.
+#[test]
+fn results_of_the_file_before_it_was_edited_stay() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let whole = files(&sandbox);
+    sandbox.write("s.yaml", changed("learning_rate: 0.05", "learning_rate: 0.02"));
+    assert_eq!(sandbox.gc(&[]), "0 files removed, 0 B\n");
+    assert_eq!(files(&sandbox), whole);
+    sandbox.run_well();
+    sandbox.write("s.yaml", SWEEP);
+    sandbox.run_well();
+}
+
 /// Files of users among those of ranksweep: each stands where an earlier version deleted it.
 const OWN: [&str; 12] = [
     "claims/insurance.csv",

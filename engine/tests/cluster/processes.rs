@@ -153,6 +153,7 @@ pub(crate) fn pod(index: u32, scheduler: u16, sweep: &Path, storage: &str) -> Pr
     let (command, port) = (&mut program(&Machine::default()), free_ports(2).to_string());
     command.args(["gang", "--index", &index, "--scheduler", &url, "--port", &port, "--", "prepare"]).arg(sweep);
     command.args(["--storage", storage, "--storage-patience", "60", "--threads", "1", "--memory", "64MiB"]);
+    command.env("TMPDIR", sweep.parent().unwrap()); // what it shuffles goes with the test
     Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
 

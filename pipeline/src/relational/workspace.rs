@@ -4,6 +4,7 @@
 use super::{
     relations::{Frame, Side},
     scratch_file::options,
+    scratch_folder::ScratchFolder,
     shared::Shared,
 };
 use crate::{Engine, Error, Limits, Result, limits::LEAST_MEMORY, session};
@@ -30,7 +31,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use tempfile::TempDir;
 
 /// Operators that a memory error names.
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not 0");
@@ -104,7 +104,7 @@ impl Relation {
 pub(super) struct Workspace {
     session: SessionContext,
     shared: Option<Shared>,
-    scratch: TempDir,
+    scratch: ScratchFolder,
     limits: Limits,
     buckets: usize,
 }
@@ -118,7 +118,7 @@ impl Workspace {
         };
         let folder = limits.scratch_folder()?;
         let in_scratch = |source: io::Error| Error::Scratch { folder: folder.display().to_string(), source };
-        let scratch = tempfile::Builder::new().prefix("ranksweep-").tempdir_in(&folder).map_err(in_scratch)?;
+        let scratch = ScratchFolder::new_in(&folder).map_err(in_scratch)?;
         let buckets = match (limits.memory, &shared) {
             (_, Some(shared)) => buckets_of_tasks(rows, shared.partitions()),
             (Some(memory), None) => buckets(rows, memory.max(LEAST_MEMORY)),

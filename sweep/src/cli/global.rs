@@ -73,6 +73,27 @@ impl Global {
     }
 }
 
+impl Global {
+    /// Sets up what a process of any kind needs before it works: the page of its metrics, as many open files as the system allows, and the patience of stores.
+    ///
+    /// # Errors
+    /// An address at which nobody can listen, and limits of the system that are too low.
+    pub fn set_up(&self) -> anyhow::Result<()> {
+        if let Some(address) = self.metrics_address {
+            prometheus::serve(address, prometheus::meter()).with_context(|| format!("--metrics-address: cannot listen at {address}"))?;
+        }
+        limits::raise_open_files();
+        limits::check(self.own_threads())?;
+        dataset::wait_for_first_answers(Duration::from_secs(self.storage_patience));
+        Ok(())
+    }
+
+    /// The threads that were asked for, or the machine's cores, or what rayon's own variable says.
+    fn own_threads(&self) -> usize {
+        self.threads.map_or_else(own_threads, usize::from)
+    }
+}
+
 /// Starts the threads and the log, and listens for signals.
 ///
 /// # Errors
@@ -87,14 +108,9 @@ pub(super) fn start(global: &Global) -> anyhow::Result<()> {
         LogFormat::Text => registry.with(lines).init(),
         LogFormat::Json => registry.with(lines.json()).init(),
     }
-    if let Some(address) = global.metrics_address {
-        prometheus::serve(address, prometheus::meter()).with_context(|| format!("--metrics-address: cannot listen at {address}"))?;
-    }
-    let threads = global.threads.map_or_else(own_threads, usize::from);
-    limits::raise_open_files();
-    limits::check(threads)?;
+    global.set_up()?;
+    let threads = global.own_threads();
     candle::limit_threads(threads);
-    dataset::wait_for_first_answers(Duration::from_secs(global.storage_patience));
     interrupt::listen(global.log_format).context("the system takes no handlers of signals")?;
     dataset::start_runtime().context("the system gives no threads; raise its limits")?;
     rayon::ThreadPoolBuilder::new()

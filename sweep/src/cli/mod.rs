@@ -42,6 +42,7 @@ mod submit;
 mod theory;
 mod train;
 
+use crate::interrupt;
 use anyhow::{Result, anyhow};
 use clap::{Parser, Subcommand};
 use dataset::panics;
@@ -171,6 +172,8 @@ pub fn ended(global: &Global, run: impl FnOnce() -> Result<Ending>) -> ExitCode 
         .unwrap_or_else(|_| Err(anyhow!("this is a mistake of ranksweep: {}", panics::last())));
     if result.is_ok() {
         log_peak();
+    } else {
+        interrupt::wait_where_leaving();
     }
     exit(global.log_format, result)
 }
@@ -190,7 +193,7 @@ mod tests {
         assert!(parse("ranksweep evaluate --checkpoints c").unwrap_err().contains("--dataset"));
         assert!(parse("ranksweep evaluate s.yaml --partial --report").is_ok());
         assert!(parse("ranksweep evaluate --checkpoints c --dataset d --out o --partial").unwrap_err().contains("cannot be used with"));
-        assert!(parse("ranksweep evaluate s.yaml --cutoffs 5").unwrap_err().contains("--checkpoints"));
+        assert!(parse("ranksweep evaluate s.yaml --cutoffs 5").unwrap_err().contains("cannot be used with"));
         assert!(parse("ranksweep run s.yaml --threads 0").unwrap_err().contains("0 is not in 1.."));
         assert!(parse("ranksweep train s.yaml --index 1 --trial x").unwrap_err().contains("cannot be used with"));
         assert!(parse("ranksweep train s.yaml --share").is_ok() && parse("ranksweep train s.yaml --share=0.5 --threads 1").is_ok());

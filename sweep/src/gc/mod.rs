@@ -11,7 +11,7 @@ pub use orphan::{Orphan, Reason};
 
 use crate::{
     mark,
-    runner::{Session, claims_alive},
+    runner::{Session, claims_alive, named_tables},
 };
 use anyhow::{Result, bail};
 use dataset::{Dataset, Error, Location};
@@ -99,6 +99,8 @@ struct Judge<'a> {
     prepared: HashSet<String>,
     held: Referenced,
     others: Option<Referenced>,
+    /// The tables that the marker of this sweep's results names, be they of the plan that its file now has or of another.
+    tables: Option<HashSet<String>>,
 }
 
 /// The files that a trial's marker counts.
@@ -117,6 +119,7 @@ impl<'a> Judge<'a> {
             prepared: with("/manifest.json"),
             held: Referenced::of(&session.plan),
             others: (extent == Extent::Unreferenced).then(|| Referenced::stored(files)).transpose()?,
+            tables: named_tables(&session.folder())?,
         })
     }
 
@@ -130,7 +133,11 @@ impl<'a> Judge<'a> {
             StoredFile::Dataset(folder) if !self.prepared.contains(folder) => path.ends_with(".parquet").then_some(Reason::NoManifest),
             StoredFile::Dataset(folder) => self.is_unreferenced(|held| held.datasets.contains(folder)).then_some(Reason::Dataset),
             StoredFile::Sweep(name, id) if name == self.session.plan.name => {
-                let is_stale = !self.evaluated.contains(name) || id.is_some_and(|id| !self.held.trials.contains(id));
+                let is_stale = match (&self.tables, id) {
+                    (Some(tables), Some(id)) => !tables.contains(&format!("per_user/{id}.parquet")),
+                    (None, Some(id)) if self.evaluated.contains(name) => !self.held.trials.contains(id),
+                    _ => !self.evaluated.contains(name),
+                };
                 is_stale.then_some(Reason::NoPlan)
             }
             StoredFile::Sweep(..) => None,

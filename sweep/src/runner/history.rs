@@ -9,6 +9,7 @@ use super::{
 };
 use crate::plan::Plan;
 use dataset::{Error, FileEntry, Location, Result};
+use std::collections::HashSet;
 
 /// The folder of earlier tables in a sweep's folder.
 const FOLDER: &str = "history";
@@ -40,6 +41,18 @@ pub(crate) fn kept(sweep: &Location) -> Result<Vec<Kept>> {
     }
     all.sort_by_key(|kept| kept.number);
     Ok(all)
+}
+
+/// The tables that the marker of a sweep's folder names, by their paths below it; `None` without a marker, and where it is damaged.
+///
+/// # Errors
+/// A store that fails.
+pub(crate) fn named_tables(sweep: &Location) -> Result<Option<HashSet<String>>> {
+    match Tables::of(sweep) {
+        Ok(tables) => Ok(Some(tables.names().map(str::to_owned).collect())),
+        Err(Error::NotFound { .. } | Error::Damaged { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The folder of the tables of a session's plan, if there are any: the sweep's own, or, where those of another plan stand there, the last one of
@@ -100,6 +113,12 @@ pub(super) fn keep_another(sweep: &Location, plan: &Plan) -> Result<Option<Locat
         && last.folder.join(marker::FILE).read()? == marker
     {
         return Ok(None); // a process that was killed had kept them
+    }
+    for name in tables.names() {
+        if !sweep.join(name).exists()? {
+            tracing::warn!("the earlier tables in {sweep} are not kept in its history: {name} is not there any more");
+            return Ok(None);
+        }
     }
     let number = last.map_or(0, |last| last.number) + 1;
     let folder = sweep.join(FOLDER).join(&format!("{number}-{}", hash(&entry.sha256)));

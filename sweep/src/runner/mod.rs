@@ -37,7 +37,7 @@ pub use changed::Changed;
 pub use device::Devices;
 pub use ending::{Ending, standings, stored_endings};
 pub use evaluate::evaluate;
-pub(crate) use history::{find_tables_of_plan, kept, tables_of_plan};
+pub(crate) use history::{find_tables_of_plan, kept, named_tables, tables_of_plan};
 pub(crate) use left::{left_to_one_rank, left_to_the_cpu};
 pub use pilots::pilots;
 pub use prepare::prepare;

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 /// Data that cannot be prepared, each error with the dataset's name; [`Changed`] where it is not that of a stored plan; a store that fails.
 pub fn prepare(session: &Session) -> Result<()> {
     session.progress.begin(&session.plan, session.storage());
+    mark::mark(session.storage())?; // `gc` knows by it that what a preparation leaves is of ranksweep
     let limits = session.limits();
     for (dataset, preparation) in session.preparations() {
         if session.is_submitted() && session.is_prepared(dataset)? {
@@ -27,5 +28,5 @@ pub fn prepare(session: &Session) -> Result<()> {
         ensure!(planned == found, "dataset {quoted}: the source files changed while they were read ({planned}, then {found}); run again");
         stage.finish(&prepared);
     }
-    Ok(mark::mark(session.storage())?)
+    Ok(())
 }
