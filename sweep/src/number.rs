@@ -29,6 +29,12 @@ pub(super) fn p_value(p: f64) -> String {
     }
 }
 
+/// A bound from above of p-values: as [`p_value`], rounded up.
+pub(super) fn p_value_at_most(p: f64) -> String {
+    let unit = if p < 0.1 { 1e3 } else { 1e2 };
+    p_value(((p * unit - 1e-9).ceil() / unit).min(1.0))
+}
+
 /// A count, with a comma between thousands.
 pub(crate) fn count(count: usize) -> String {
     let digits = count.to_string();

@@ -102,7 +102,7 @@ impl<'a> Compared<'a> {
 
     pub(super) fn family(&self) -> PairsOfFamily<'_> {
         let sizes = self.differences.iter().map(|difference| difference.mean.abs()).collect();
-        PairsOfFamily { pairs: &self.pairs, methods: self.methods.len(), sizes, settings: self.settings }
+        PairsOfFamily { pairs: &self.pairs, sizes, settings: self.settings }
     }
 
     pub(super) fn tested_by_mean(&self, pair: usize, p_value: f64, standard_error: f64) -> Tested {

@@ -11,7 +11,7 @@ pub enum Family {
     AllPairs,
     /// Every method with one that is named by its key, such as a baseline.
     Against(String),
-    /// Every method with the one that has the largest mean: which methods may be the best.
+    /// Every method with the one that has the best mean, of all pairs: which methods may be the best.
     AgainstBest,
 }
 

@@ -1,7 +1,7 @@
 //! What a test of two methods is to the comparisons of a dataset. Each test says it in its own file.
 
 use super::{Correction, Interval, Tested, adjust, compare::Compared, power::Needed, resample::Resampled};
-use crate::significance::{Family, Over, Significance};
+use crate::significance::{Over, Significance};
 
 /// A test of the difference between two methods.
 pub(crate) trait TestKind: Sync {
@@ -52,17 +52,14 @@ pub(super) struct OfMean {
 }
 
 impl Found {
-    /// What a test over users finds, which has no joint resampling: its p-values are adjusted by Holm, and
-    /// against the best by Bonferroni, in the place of `romano-wolf`.
+    /// What a test over users finds, which has no joint resampling: its p-values are adjusted by Holm in the place of `romano-wolf`, those against the
+    /// best among all pairs.
     pub(super) fn over_users(compared: &Compared, tested: Vec<Tested>) -> Self {
-        let reported: Vec<f64> = compared.pairs.reported.iter().map(|&pair| tested[pair].p_value).collect();
-        let correction = match (compared.settings.correction, &compared.settings.family) {
-            (Correction::RomanoWolf, Family::AgainstBest) => Correction::Bonferroni,
-            (Correction::RomanoWolf, _) => Correction::Holm,
-            (correction, _) => correction,
+        let correction = match compared.settings.correction {
+            Correction::RomanoWolf => Correction::Holm,
+            correction => correction,
         };
-        let mut p_adjusted = vec![1.0; tested.len()];
-        compared.pairs.reported.iter().zip(adjust(correction, &reported)).for_each(|(&pair, p)| p_adjusted[pair] = p);
+        let p_adjusted = adjust(correction, &tested.iter().map(|tested| tested.p_value).collect::<Vec<_>>());
         Self { tested, p_adjusted, correction, mean: None }
     }
 }

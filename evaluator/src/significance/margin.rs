@@ -79,8 +79,12 @@ impl<'de> Deserialize<'de> for Margin {
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Margin, E> {
                 Margin::parse(text).map_err(E::custom)
             }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Margin, E> {
+                self.visit_str(&number.to_string())
+            }
         }
-        deserializer.deserialize_str(MarginVisitor)
+        deserializer.deserialize_any(MarginVisitor)
     }
 }
 

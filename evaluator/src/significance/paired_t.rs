@@ -93,7 +93,7 @@ fn of_mean(compared: &Compared, pair: usize, crossed: &Crossed, half: f64, quant
 fn needed(compared: &Compared, pair: usize, crossed: &Crossed, half: f64, quantiles: &UpperQuantiles) -> Needed {
     let (a, b) = compared.pairs.all[pair];
     let size = compared.differences[pair].mean.abs();
-    let target = compared.margin(pair).filter(|margin| size < *margin).map_or(size, |margin| margin - size);
+    let left = compared.margin(pair).filter(|margin| size < *margin).map(|margin| margin - size);
     let alone = scale(crossed, quantiles);
     if !(alone > 0.0 && half.is_finite()) {
         return Needed::default();
@@ -109,6 +109,7 @@ fn needed(compared: &Compared, pair: usize, crossed: &Crossed, half: f64, quanti
         users: compared.methods[a].users.len() as u64,
         quantiles,
         widened: half / alone,
+        equivalence: left.is_some(),
     };
-    measured.needed(target)
+    measured.needed(left.unwrap_or(size))
 }

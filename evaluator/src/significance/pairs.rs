@@ -7,10 +7,8 @@ use crate::{metric::Direction, significance::Family};
 pub(crate) struct Pairs {
     /// The pairs that are tested, in the order of the methods.
     pub(crate) all: Vec<(usize, usize)>,
-    /// Places in `all` of those that are reported and adjusted for.
+    /// Places in `all` of those that are reported. Against the best, which is found in the same data, all are adjusted for.
     pub(crate) reported: Vec<usize>,
-    /// The method with the best mean, or where none is better the highest, if the family is against it.
-    pub(crate) best: Option<usize>,
 }
 
 impl Pairs {
@@ -19,11 +17,11 @@ impl Pairs {
         let all = || (0..methods.len()).flat_map(|a| (a + 1..methods.len()).map(move |b| (a, b))).collect::<Vec<_>>();
         let with = |one: usize| move |&(a, b): &(usize, usize)| a == one || b == one;
         match family {
-            Family::AllPairs => Self { reported: (0..all().len()).collect(), all: all(), best: None },
+            Family::AllPairs => Self { reported: (0..all().len()).collect(), all: all() },
             Family::Against(name) => {
                 let named = methods.iter().position(|method| method.method == *name);
                 let all: Vec<(usize, usize)> = all().into_iter().filter(|pair| named.is_some_and(|one| with(one)(pair))).collect();
-                Self { reported: (0..all.len()).collect(), all, best: None }
+                Self { reported: (0..all.len()).collect(), all }
             }
             Family::AgainstBest => {
                 let best = (0..methods.len()).reduce(|best, next| {
@@ -31,15 +29,9 @@ impl Pairs {
                 });
                 let all = all();
                 let reported = (0..all.len()).filter(|&pair| best.is_some_and(|best| with(best)(&all[pair]))).collect();
-                Self { all, reported, best }
+                Self { all, reported }
             }
         }
-    }
-
-    /// The place of a pair in `all`.
-    pub(crate) fn between(&self, one: usize, other: usize) -> Option<usize> {
-        let pair = (one.min(other), one.max(other));
-        self.all.binary_search(&pair).ok()
     }
 }
 
@@ -53,13 +45,13 @@ mod tests {
         let methods = [("a", 0.2), ("b", 0.5), ("c", 0.3)].map(|(name, value)| method(name, Replication::None, &[&[value, value]]));
         let pairs = |family: Family| Pairs::new(&methods, &family, Direction::HigherIsBetter);
         let all = pairs(Family::AllPairs);
-        assert_eq!((all.all, all.reported, all.best), (vec![(0, 1), (0, 2), (1, 2)], vec![0, 1, 2], None));
+        assert_eq!((all.all, all.reported), (vec![(0, 1), (0, 2), (1, 2)], vec![0, 1, 2]));
         let against = pairs(Family::Against("c".into()));
         assert_eq!((against.all, against.reported), (vec![(0, 2), (1, 2)], vec![0, 1]));
         let best = pairs(Family::AgainstBest);
-        assert_eq!((best.all.len(), best.reported.clone(), best.best, best.between(1, 0)), (3, vec![0, 2], Some(1), Some(0)));
+        assert_eq!((best.all.len(), best.reported), (3, vec![0, 2]));
         assert!(pairs(Family::Against("d".into())).all.is_empty());
-        assert_eq!(Pairs::new(&methods, &Family::AgainstBest, Direction::LowerIsBetter).best, Some(0));
+        assert_eq!(Pairs::new(&methods, &Family::AgainstBest, Direction::LowerIsBetter).reported, [0, 1]);
         assert!(Pairs::new(&[], &Family::AgainstBest, Direction::Neither).all.is_empty());
     }
 }

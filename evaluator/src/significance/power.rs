@@ -6,7 +6,8 @@
 //! with the variance `w` of users' differences, `e` of the interaction of users and replicates, `b` of replicates, for each user and each
 //! replicate. `se` is the standard error of these parts ([`Crossed`]) and `h` their half width by Student's quantiles, which are large where
 //! replicates are few; `c` is by how much the adjustment for other comparisons widens it now. Then the verdict comes out in about 80% of such sweeps,
-//! if the true difference is the measured one; for equivalence the target is what is left of the margin beyond it.
+//! if the true difference is the measured one. For equivalence the target is what is left of the margin beyond it, and `z_0.9` stands in the place of `z_0.8`: a difference
+//! may leave the margin on either side (Schuirmann 1987), and does so as often on both where there is none.
 
 use super::{crossed::Crossed, spread::MethodSpread, students_t::UpperQuantiles};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -61,7 +62,7 @@ impl Variances {
     /// has so many degrees of freedom. The level `alpha / m` for `m` comparisons gives an upper bound of what a joint adjustment tells apart.
     pub fn detectable(&self, replicates: u32, users: usize, degrees: f64, level: f64) -> f64 {
         let crossed = self.crossed(replicates, users as f64, degrees);
-        crossed.half_width(level) + beyond() * crossed.standard_error()
+        crossed.half_width(level) + quantile(POWER) * crossed.standard_error()
     }
 }
 
@@ -79,6 +80,8 @@ pub(crate) struct Measured<'a> {
     pub(crate) quantiles: &'a UpperQuantiles,
     /// By how much an adjustment for other comparisons widens the interval.
     pub(crate) widened: f64,
+    /// Whether the target is what is left of a margin, on either side.
+    pub(crate) equivalence: bool,
 }
 
 /// What would decide.
@@ -104,7 +107,8 @@ impl Measured<'_> {
     fn detectable(&self, replicates: u32, users: u64) -> f64 {
         let more: f64 = self.replicates.iter().map(|&count| f64::from(replicates.saturating_sub(count))).sum();
         let crossed = self.variances.crossed(replicates, users as f64, self.degrees + more);
-        self.widened * scale(&crossed, self.quantiles) + beyond() * crossed.standard_error()
+        let power = if self.equivalence { f64::midpoint(POWER, 1.0) } else { POWER };
+        self.widened * scale(&crossed, self.quantiles) + quantile(power) * crossed.standard_error()
     }
 }
 
@@ -126,8 +130,8 @@ fn first(least: u64, most: u64, is_enough: impl Fn(u64) -> bool) -> Option<u64> 
     Some(low)
 }
 
-fn beyond() -> f64 {
-    Normal::standard().inverse_cdf(POWER)
+fn quantile(probability: f64) -> f64 {
+    Normal::standard().inverse_cdf(probability)
 }
 
 #[cfg(test)]
@@ -137,7 +141,7 @@ mod tests {
     const VARIANCES: Variances = Variances { users: 0.02, interaction: 0.01, replicates: 4e-6 };
 
     fn measured(variances: Variances, replicates: [u32; 2], degrees: f64, quantiles: &UpperQuantiles) -> Measured<'_> {
-        Measured { variances, replicates, degrees, users: 1000, quantiles, widened: 1.0 }
+        Measured { variances, replicates, degrees, users: 1000, quantiles, widened: 1.0, equivalence: false }
     }
 
     /// By hand: se² = (0.02 + 0.01 / n) / U + 4e-6 / n, and 1.95996 + 0.84162 = 2.80159 of it where both parts are known well; by replicates alone
@@ -161,6 +165,15 @@ mod tests {
         let wider = Measured { widened: 1.5, ..measured(VARIANCES, [3, 3], 1e9, &quantiles) }.needed(0.013);
         assert_eq!(wider, Needed { replicates: None, users: Some(wider.users.unwrap()) });
         assert_eq!(measured(VARIANCES, [3, 3], 1e9, &quantiles).needed(0.001), Needed { replicates: None, users: None });
+    }
+
+    /// By hand, without replicates: a margin of 0.1 and a variance of 1 for each user take ((1.95996 + 1.28155) / 0.1)² = 1,050.7 users, so that 2 Φ(1.28155) - 1 = 80 % of
+    /// sweeps without a difference stay within; a few more for Student's quantile.
+    #[test]
+    fn equivalence_is_lost_on_either_side() {
+        let (quantiles, variances) = (UpperQuantiles::new(0.025), Variances { users: 1.0, interaction: 0.0, replicates: 0.0 });
+        let users = Measured { equivalence: true, ..measured(variances, [1, 1], 0.0, &quantiles) }.needed(0.1).users.unwrap();
+        assert!((1051..1056).contains(&users), "{users}");
     }
 
     /// Users are no matter, and the difference is three standard errors of two replicates. By SciPy: with two and 2 degrees of freedom 4.303 + 0.842 of them are

@@ -8,8 +8,7 @@
 //! comparisons go together, less is paid for their number than after Holm. Romano and Wolf, Econometrica 2005,
 //! doi:10.1111/j.1468-0262.2005.00615.x, algorithms 3.1 and 4.1; Westfall and Young 1993.
 //!
-//! Against the best: a method is told apart from the best one found when its statistic is beyond the largest of its own comparisons with all
-//! others, so that the method that is truly best is seldom lost, whichever it is. Hsu, Multiple Comparisons, 1996, chapter 4.
+//! Against the best: which method is best was found in the same data, so that its comparisons are those of all pairs, of which they are reported.
 
 use rayon::prelude::*;
 
@@ -46,23 +45,6 @@ pub(crate) fn step_down(observed: &[f64], resamples: u32, alpha: f64, draw: Draw
         p_values[comparison] = largest;
     }
     Adjusted { p_values, critical: critical(maxima, alpha) }
-}
-
-/// Adjusts the comparisons of each method with the best one: `against[m]` is the statistic of method `m`, and `pairs` are those of the draws,
-/// all pairs of methods. The best method's own p-value is 1.
-pub(crate) fn against_best(against: &[f64], pairs: &[(usize, usize)], resamples: u32, alpha: f64, draw: Draw<'_>) -> Adjusted {
-    let (counts, maxima) = count(pairs.len(), against.len(), resamples, draw, &|drawn, counts| {
-        let mut largest = vec![0.0f64; against.len()];
-        for (&(a, b), &statistic) in pairs.iter().zip(drawn) {
-            largest[a] = largest[a].max(statistic);
-            largest[b] = largest[b].max(statistic);
-        }
-        for ((count, largest), observed) in counts.iter_mut().zip(&largest).zip(against) {
-            *count += u32::from(largest >= observed);
-        }
-        largest.into_iter().fold(0.0, f64::max)
-    });
-    Adjusted { p_values: counts.into_iter().map(|count| p_value(count, resamples)).collect(), critical: critical(maxima, alpha) }
 }
 
 /// The p-value of a statistic that so many resamples reach.
@@ -123,15 +105,6 @@ mod tests {
         // b: the maxima 2.5, 2.5, 3.5, 0.4 reach 3 once; a: those of a and c, 2.5, 2.5, 0.5, 0.4, reach 2 twice; c: 2.5 alone reaches 1, raised to a's.
         assert_eq!(adjusted.p_values, [3.0 / 5.0, 2.0 / 5.0, 3.0 / 5.0]);
         // (1 + count) / 5 < 0.5 allows one: the second largest maximum.
-        assert_eq!(adjusted.critical, 2.5);
-    }
-
-    /// With the pairs (0, 1), (0, 2), (1, 2), method 0 best: against it 1 has 2.0 and 2 has 3.0.
-    #[test]
-    fn against_the_best_each_method_has_its_own_comparisons() {
-        let adjusted = against_best(&[0.0, 2.0, 3.0], &[(0, 1), (0, 2), (1, 2)], 4, 0.5, &draw);
-        // of method 1: max of columns 0 and 2: 2.5, 2.5, 0.5, 0.4; of method 2: columns 1 and 2: 2.5, 0.5, 3.5, 0.4
-        assert_eq!(adjusted.p_values, [1.0, 3.0 / 5.0, 2.0 / 5.0]);
         assert_eq!(adjusted.critical, 2.5);
     }
 

@@ -53,8 +53,7 @@ pub enum Correction {
     Holm,
     /// Benjamini and Hochberg's step-up, for the false discovery rate.
     BenjaminiHochberg,
-    /// Romano and Wolf's step-down, on the largest statistic of jointly resampled comparisons. Tests without a joint resampling take Holm's,
-    /// and Bonferroni's against the best.
+    /// Romano and Wolf's step-down, on the largest statistic of jointly resampled comparisons. Tests without a joint resampling take Holm's.
     RomanoWolf,
 }
 

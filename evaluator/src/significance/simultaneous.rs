@@ -5,7 +5,7 @@ use super::{
     correction::level,
     joint::ratio,
     pairs::Pairs,
-    romano_wolf::{Adjusted, Draw, against_best, step_down},
+    romano_wolf::{Adjusted, Draw, step_down},
 };
 use crate::significance::{Correction, Significance};
 use rayon::prelude::*;
@@ -24,7 +24,6 @@ pub(crate) struct Alone<'a> {
 /// The comparisons of a family.
 pub(crate) struct PairsOfFamily<'a> {
     pub(crate) pairs: &'a Pairs,
-    pub(crate) methods: usize,
     /// The size of each pair's difference.
     pub(crate) sizes: Vec<f64>,
     pub(crate) settings: &'a Significance,
@@ -59,20 +58,11 @@ fn by_level(alone: &Alone<'_>, family: &PairsOfFamily<'_>, correction: Correctio
 /// No p-value and no interval is smaller than that of the pair by itself, and one pair alone is not adjusted.
 fn by_resamples(alone: &Alone<'_>, family: &PairsOfFamily<'_>, resamples: u32, draw: Draw<'_>) -> Simultaneous {
     let (pairs, alpha) = (family.pairs, family.settings.alpha);
-    if pairs.reported.len() == 1 {
+    if pairs.all.len() == 1 {
         return Simultaneous { p_values: alone.p_values.clone(), half_widths: alone.half_widths.clone() };
     }
     let observed: Vec<f64> = family.sizes.iter().zip(&alone.scales).map(|(size, scale)| ratio(*size, *scale)).collect();
-    let Adjusted { p_values, critical } = match pairs.best {
-        Some(best) => {
-            let against: Vec<f64> =
-                (0..family.methods).map(|method| pairs.between(best, method).map_or(0.0, |pair| observed[pair])).collect();
-            let by_method = against_best(&against, &pairs.all, resamples, alpha, draw);
-            let of_pair = |&(a, b): &(usize, usize)| by_method.p_values[if a == best { b } else { a }];
-            Adjusted { p_values: pairs.all.iter().map(of_pair).collect(), critical: by_method.critical }
-        }
-        None => step_down(&observed, resamples, alpha, draw),
-    };
+    let Adjusted { p_values, critical } = step_down(&observed, resamples, alpha, draw);
     Simultaneous {
         p_values: p_values.iter().zip(&alone.p_values).map(|(joint, alone)| joint.max(*alone)).collect(),
         half_widths: alone.half_widths.iter().zip(&alone.scales).map(|(half, scale)| half.max(scale * critical)).collect(),

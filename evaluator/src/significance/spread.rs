@@ -75,6 +75,9 @@ pub struct Spreads {
     pub prior: Option<Prior>,
     /// The share of the methods' degrees of freedom that are independent.
     pub(crate) independent: f64,
+    /// The spread of each method's own mean, where that is another than what its differences to others have: over splits, with what all methods have in
+    /// common on each of them.
+    of_means: Option<Vec<MethodSpread>>,
 }
 
 impl Spreads {
@@ -93,7 +96,9 @@ impl Spreads {
         let interactions: Vec<f64> = found.iter().flatten().map(|(_, interaction)| *interaction).collect();
         let typical = if interactions.is_empty() { 0.0 } else { mean(&interactions) };
         let spread = |place: usize| spread(&methods[place], found[place], prior, typical, scales[place]);
-        Self { methods: (0..methods.len()).map(spread).collect(), prior, independent }
+        let by_itself = |method: &MethodValues<'_>| Self::new(std::slice::from_ref(method)).methods[0];
+        let of_means = (!common.is_empty()).then(|| methods.iter().map(by_itself).collect());
+        Self { methods: (0..methods.len()).map(spread).collect(), prior, independent, of_means }
     }
 
     /// The variance of the difference of two methods' means, by the sources that are counted.
@@ -108,7 +113,12 @@ impl Spreads {
 
     /// The variance of one method's mean, by the sources that are counted.
     pub fn of_mean(&self, method: usize, values: &[f64], over: Over) -> Crossed {
-        crossed(VarianceOfMean::of(values), &[(self.methods[method], 1.0)], over)
+        crossed(VarianceOfMean::of(values), &[(*self.alone(method), 1.0)], over)
+    }
+
+    /// The spread of one method's mean, whatever that of its differences to others.
+    pub fn alone(&self, method: usize) -> &MethodSpread {
+        &self.of_means.as_ref().unwrap_or(&self.methods)[method]
     }
 
     /// What a comparison of two methods really counts: users alone where a variance over seeds is not known.

@@ -40,11 +40,14 @@ impl Drop for ScratchFolder {
 /// Removes the scratch folders of all preparations of this process: for a process that ends at once, whose preparations are never dropped. What cannot be
 /// removed stays.
 pub fn remove_scratch_folders() {
-    let there = std::mem::take(&mut *folders());
-    for folder in there {
+    remove(&std::mem::take(&mut *folders()));
+}
+
+fn remove(those: &BTreeSet<PathBuf>) {
+    for folder in those {
         // A thread that still writes may put a file into a folder that is being removed.
         for _ in 0..3 {
-            if fs::remove_dir_all(&folder).is_ok() {
+            if fs::remove_dir_all(folder).is_ok() {
                 break;
             }
         }
@@ -58,14 +61,17 @@ mod tests {
     #[test]
     fn folders_go_with_their_owners_or_all_at_once() {
         let outer = tempfile::tempdir().unwrap();
-        let count = || outer.path().read_dir().unwrap().count();
         let [first, second] = [(), ()].map(|()| ScratchFolder::new_in(outer.path()).unwrap());
         fs::create_dir(first.path().join("edges")).unwrap();
         fs::write(first.path().join("edges/part-0"), "rows").unwrap();
+        // Other tests of this process have folders too.
+        let own = || folders().iter().filter(|folder| folder.starts_with(outer.path())).cloned().collect::<BTreeSet<PathBuf>>();
+        assert_eq!(own(), BTreeSet::from([first.path().to_owned(), second.path().to_owned()]));
         drop(second);
-        assert_eq!(count(), 1);
-        remove_scratch_folders();
-        assert_eq!(count(), 0);
+        assert_eq!((own().len(), outer.path().read_dir().unwrap().count()), (1, 1));
+        remove(&own());
+        assert_eq!(outer.path().read_dir().unwrap().count(), 0);
         drop(first);
+        assert!(own().is_empty());
     }
 }

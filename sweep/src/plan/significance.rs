@@ -98,8 +98,12 @@ fn advice(plan: &Plan, dataset: &str, pilot: &Pilot, comparisons: usize) -> Opti
     let level = plan.evaluation.significance.alpha / comparisons.max(1) as f64;
     let mean = of(&|row| row.mean);
     // A seed more of a method is a degree of freedom more, beside those that the other methods lend.
-    let lent = of(&|row| (row.degrees - (row.trials as f64 - 1.0)).max(0.0));
-    let own = plan.methods.iter().filter(|method| method.dataset == dataset).map(super::Method::repeats).max().unwrap_or(1) as u32;
+    let (splits, word) = (learned.first()?.splits, if learned.first()?.splits > 1 { "splits" } else { "seeds" });
+    let lent = of(&|row| (row.degrees - (if splits > 1 { splits } else { row.trials } as f64 - 1.0)).max(0.0));
+    let own = match splits {
+        0 | 1 => plan.methods.iter().filter(|method| method.dataset == dataset).map(super::Method::repeats).max().unwrap_or(1),
+        _ => plan.datasets.iter().filter(|planned| planned.name() == dataset).count(),
+    } as u32;
     let mut numbers: Vec<u32> = SEEDS.into_iter().chain([own]).collect();
     numbers.sort_unstable();
     numbers.dedup();
@@ -111,7 +115,7 @@ fn advice(plan: &Plan, dataset: &str, pilot: &Pilot, comparisons: usize) -> Opti
     };
     let numbers: Vec<String> = numbers.iter().map(told).collect();
     Some(format!(
-        "differences of {at} that at least 80% of sweeps tell apart, by the spread over users and seeds in sweep {}, in percent of {}: {} seeds",
+        "differences of {at} that at least 80% of sweeps tell apart, by the spread over users and {word} in sweep {}, in percent of {}: {} {word}",
         pilot.sweep,
         value(mean, at),
         numbers.join(", ")

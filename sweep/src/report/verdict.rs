@@ -18,30 +18,38 @@ const NAMED: usize = 3;
 pub(super) fn verdict(input: &Input, rows: &[LeaderboardRow], pairs: &Pairs, dataset: &str) -> String {
     let at = input.primary();
     let ranking: Vec<&LeaderboardRow> = rows.iter().filter(|row| row.dataset == dataset && row.at == at && row.mean.is_some()).collect();
-    let Some((best, others)) = ranking.split_first() else {
+    let Some(best) = ranking.first() else {
         return format!("No method has a result on {dataset}.");
     };
+    let (tied, others) = ranking.split_at(ranking.iter().take_while(|row| row.mean == best.mean).count());
     let mean = number::value(best.mean.unwrap_or_default());
     let interval = match (best.ci_low, best.ci_high) {
         (Some(low), Some(high)) => format!(" [{}, {}]", number::value(low), number::value(high)),
         _ => String::new(),
     };
     let title = &best.title;
-    if others.is_empty() {
+    if ranking.len() == 1 {
         return format!("{title} has {at} {mean}{interval} on {dataset}; no other method has a result.");
     }
+    let first = match tied {
+        [_] => format!("{title} ranks best on {dataset} ({at} {mean}{interval})"),
+        _ => {
+            let titles = few(tied.iter().map(|row| row.title.clone()).collect());
+            format!("{titles} share the first rank on {dataset}, with the same {at} ({mean}{interval})")
+        }
+    };
     if input.evaluation.significance.tests.is_empty() {
-        return format!("{title} ranks best on {dataset} ({at} {mean}{interval}): no significance test was asked for.");
+        return format!("{first}: no significance test was asked for.");
     }
     if let Family::Against(reference) = &input.evaluation.significance.family {
-        return format!(
-            "{title} ranks best on {dataset} ({at} {mean}{interval}). {}.",
-            against_reference(input, pairs, reference, &ranking)
-        );
+        return format!("{first}. {}.", against_reference(input, pairs, reference, &ranking));
+    }
+    if others.is_empty() {
+        return format!("{first}.");
     }
     let compared = |other: &&'_ LeaderboardRow| (other.title.clone(), pairs.between(dataset, at, &best.method, &other.method));
     let all: Vec<(String, Option<Pair>)> = others.iter().map(compared).collect();
-    format!("{title} ranks best on {dataset} ({at} {mean}{interval}): {}.", against(input, &all))
+    format!("{first}: {}.", against(input, &all))
 }
 
 /// The verdict on the best method against each of the others, and by which test.
@@ -63,7 +71,7 @@ fn against(input: &Input, others: &[(String, Option<Pair>)]) -> String {
         parts.push(format!("equivalent to {}, {}", few(names), words::within(input.evaluation)));
     }
     if !undecided.is_empty() {
-        parts.push(format!("undecided against {}", few(undecided.iter().map(|(title, pair)| open(title, pair)).collect())));
+        parts.push(format!("undecided against {}", few(undecided.iter().map(|(title, pair)| open(input, title, pair)).collect())));
     }
     format!("{}; {}", number::listed(&parts), basis(input, others.iter().filter_map(|(_, pair)| pair.as_ref())))
 }
@@ -92,17 +100,22 @@ fn said(pair: &Option<Pair>) -> Verdict {
 /// The largest p-value of what is called better.
 fn bound(better: &[&(String, Option<Pair>)]) -> String {
     let largest = better.iter().filter_map(|(_, pair)| pair.as_ref()).map(|pair| pair.p).fold(0.0, f64::max);
-    if largest < 0.001 { "p < 0.001".to_owned() } else { format!("p at most {}", number::p_value(largest)) }
+    if largest < 0.001 { "p < 0.001".to_owned() } else { format!("p at most {}", number::p_value_at_most(largest)) }
 }
 
 /// A method against which nothing is decided, and what would decide.
-fn open(title: &str, pair: &Option<Pair>) -> String {
+fn open(input: &Input, title: &str, pair: &Option<Pair>) -> String {
     let Some(pair) = pair else { return format!("{title} (not tested)") };
     if pair.contrary {
         return format!("{title}, which the test favours against the means");
     }
-    let advice = words::needed(pair.row).map_or_else(String::new, |advice| format!("; {advice}"));
+    let advice = words::needed(pair.row, has_splits(input, pair)).map_or_else(String::new, |advice| format!("; {advice}"));
     format!("{title} (p = {}{advice})", number::p_value(pair.p))
+}
+
+/// Whether the dataset of a pair has several splits, which are its replicates.
+fn has_splits(input: &Input, pair: &Pair) -> bool {
+    input.splits.iter().any(|split| split.manifest.name == pair.row.dataset)
 }
 
 fn few(mut names: Vec<String>) -> String {
@@ -117,7 +130,7 @@ fn few(mut names: Vec<String>) -> String {
 /// The test, what it counts, how it is adjusted, and what the verdicts hold for.
 fn basis<'a>(input: &Input, pairs: impl Iterator<Item = &'a Pair<'a>> + Clone) -> String {
     let settings = &input.evaluation.significance;
-    let splits = pairs.clone().any(|pair| input.splits.iter().any(|split| split.manifest.name == pair.row.dataset));
+    let splits = pairs.clone().any(|pair| has_splits(input, pair));
     let counted = pairs.clone().map(|pair| pair.row.over);
     let over = counted.clone().find(|over| *over != settings.over).unwrap_or(settings.over);
     let test = settings.tests.first().map_or_else(String::new, |&test| words::test(test, over, splits));
@@ -129,7 +142,9 @@ fn basis<'a>(input: &Input, pairs: impl Iterator<Item = &'a Pair<'a>> + Clone) -
         (false, true) => ", where the spread over seeds of what has one seed is that of the other methods",
         (false, false) => "",
     };
-    format!("{test}, {}{holds}", words::correction(settings.correction))
+    // Tests without a joint resampling have another adjustment than the one that was asked for.
+    let correction = pairs.map(|pair| pair.row.correction).next().unwrap_or(settings.correction);
+    format!("{test}, {}{holds}", words::correction(correction))
 }
 
 #[cfg(test)]
@@ -163,6 +178,17 @@ mod tests {
         assert!(sentence.contains("undecided against ") && sentence.contains(", which the test favours against the means"), "{sentence}");
     }
 
+    /// Both are first, whichever name comes before.
+    #[test]
+    fn methods_with_the_same_mean_share_the_first_rank() {
+        let sentence = sentence(|sweep| {
+            let best =
+                sweep.components.iter().filter(|row| row.metric == sweep.evaluation.primary()).map(|row| row.mean).fold(0.0, f64::max);
+            sweep.components.iter_mut().filter(|row| row.mean > 0.9 * best).for_each(|row| row.mean = best);
+        });
+        assert!(sentence.contains(" share the first rank on books, with the same ndcg@20 (0."), "{sentence}");
+    }
+
     #[test]
     fn a_clear_winner() {
         let sentence = said_of(|row| decided(row, 0.0004, true));
@@ -179,7 +205,7 @@ mod tests {
             decided(row, if close { 0.21 } else { 0.0123 }, !close);
             (row.needed_seeds, row.needed_users) = (Some(9), None);
         });
-        let end = "better than 5 of 6 others (p at most 0.012) and undecided against softmax-at-k(20) on light-gcn-64x2 (p = 0.21; about \
+        let end = "better than 5 of 6 others (p at most 0.013) and undecided against softmax-at-k(20) on light-gcn-64x2 (p = 0.21; about \
                    9 seeds of each would decide); t-test over users and seeds, adjusted after Romano and Wolf.";
         assert!(sentence.ends_with(end), "{sentence}");
     }

@@ -45,11 +45,14 @@ fn two_digits(number: u64) -> u64 {
     number.div_ceil(unit) * unit
 }
 
-/// The seeds or users that would decide an undecided comparison, as far as they are known.
-pub(super) fn needed(row: &Comparison) -> Option<String> {
+/// The seeds, or with repeated splits the splits, or the users that would decide an undecided comparison, as far as they are known.
+pub(super) fn needed(row: &Comparison, splits: bool) -> Option<String> {
     match (row.needed_seeds, row.needed_users) {
-        (Some(seeds), _) if row.over != Over::Users => {
-            Some(format!("about {} of each would decide", crate::number::counted(seeds as usize, "seed")))
+        (Some(count), _) if row.over != Over::Users && splits => {
+            Some(format!("about {} would decide", crate::number::counted(count as usize, "split")))
+        }
+        (Some(count), _) if row.over != Over::Users => {
+            Some(format!("about {} of each would decide", crate::number::counted(count as usize, "seed")))
         }
         (_, Some(users)) => Some(format!("about {} would decide", crate::number::counted(two_digits(users) as usize, "user"))),
         _ => None,
@@ -102,12 +105,15 @@ pub(super) fn significance(input: &Input, dataset: &str, methods: usize, splits:
     let Some(&first) = settings.tests.first() else {
         return "No significance test was asked for.".to_owned();
     };
-    let comparisons = crate::number::counted(settings.family.comparisons(methods), "comparison");
+    let deciding = || deciding(input, dataset);
+    let (tested, adjusted) = (deciding().count(), deciding().next().map_or(settings.correction, |row| row.correction));
+    let comparisons =
+        crate::number::counted(if input.comparisons.is_empty() { settings.family.comparisons(methods) } else { tested }, "comparison");
     let how = format!(
         "{}, {comparisons} ({}), {}, level {}",
         test(first, counted(input, dataset), splits),
         family(&settings.family),
-        correction(settings.correction),
+        correction(adjusted),
         settings.alpha
     );
     match settings.family {
@@ -119,9 +125,13 @@ pub(super) fn significance(input: &Input, dataset: &str, methods: usize, splits:
 /// What the deciding tests of a dataset count: less than was asked for where nothing is known of the spread over seeds.
 fn counted(input: &Input, dataset: &str) -> Over {
     let settings = &input.evaluation.significance;
-    let is_deciding = |row: &&Comparison| row.dataset == dataset && row.primary && Some(&row.test) == settings.tests.first();
-    let counted = input.comparisons.iter().filter(is_deciding).map(|row| row.over);
-    counted.clone().find(|over| *over != settings.over).unwrap_or(settings.over)
+    deciding(input, dataset).map(|row| row.over).find(|over| *over != settings.over).unwrap_or(settings.over)
+}
+
+/// The comparisons of a dataset that decide.
+fn deciding<'a>(input: &'a Input, dataset: &str) -> impl Iterator<Item = &'a Comparison> {
+    let first = input.evaluation.significance.tests.first();
+    input.comparisons.iter().filter(move |row| row.dataset == dataset && row.primary && Some(&row.test) == first)
 }
 
 /// The level of the intervals: `95%`.

@@ -22,7 +22,8 @@ pub fn pilots(session: &Session) -> Result<Vec<(String, Option<Pilot>)>> {
         let Some((plan, pilot)) = read(&folder) else { continue };
         for (name, best) in &mut found {
             let better = best.as_ref().is_none_or(|best| trainings(&pilot, name) > trainings(best, name));
-            if holds(&plan, session, name) && trainings(&pilot, name) > 0 && better {
+            let has_pairs = pilot.errors.iter().any(|pair| pair.dataset == *name);
+            if holds(&plan, session, name) && has_pairs && trainings(&pilot, name) > 0 && better {
                 *best = Some(pilot.clone());
             }
         }

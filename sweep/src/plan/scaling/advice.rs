@@ -158,7 +158,10 @@ impl<'a> ClusterTrials<'a> {
     fn choices(&self) -> impl Iterator<Item = u32> + use<> {
         let rows = self.works.iter().map(|work| if work.splits { work.rows as u32 } else { 1 }).min().unwrap_or(1);
         let (most, node) = (self.gpus.min(rows).max(1), self.node);
-        (0..u32::BITS).map(|power| 1 << power).take_while(move |&ranks| ranks <= most).filter(move |&ranks| ranks <= node || ranks % node == 0)
+        (0..u32::BITS)
+            .map(|power| 1 << power)
+            .take_while(move |&ranks| ranks <= most)
+            .filter(move |&ranks| ranks <= node || ranks % node == 0)
     }
 
     /// The settings of a sweep file that ask for so many ranks.
@@ -181,7 +184,11 @@ mod tests {
         let works = [Work { rows: 6.0, ..GOWALLA }];
         assert_eq!(sweep(&works, 64).choices().collect::<Vec<_>>(), [1, 2, 4]);
         assert_eq!(sweep(&works, 3).choices().collect::<Vec<_>>(), [1, 2]);
-        assert_eq!(ClusterTrials { node: 12, ..sweep(&[GOWALLA], 48) }.choices().collect::<Vec<_>>(), [1, 2, 4, 8], "12 and 24 are no powers of two");
+        assert_eq!(
+            ClusterTrials { node: 12, ..sweep(&[GOWALLA], 48) }.choices().collect::<Vec<_>>(),
+            [1, 2, 4, 8],
+            "12 and 24 are no powers of two"
+        );
         let whole = [GOWALLA, Work { splits: false, ..GOWALLA }];
         assert_eq!(sweep(&whole, 64).choices().collect::<Vec<_>>(), [1]);
     }

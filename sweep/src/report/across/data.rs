@@ -93,11 +93,13 @@ impl Joined {
         if lacking.is_empty() {
             let found: Vec<&BySplit> = found.into_iter().flatten().collect();
             let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-            let trainings = |splits: &BySplit| splits.values().flat_map(BTreeMap::values).copied().collect();
+            // Trainings meet on their own split: what is easy on one split is so for all methods.
+            let trainings =
+                |splits: &BySplit| splits.values().map(|seeds| seeds.values().copied().collect::<Vec<f64>>()).collect::<Vec<_>>();
             let of_split = |seeds: &BTreeMap<&str, f64>| mean(&seeds.values().copied().collect::<Vec<_>>());
             let of_dataset = |splits: &BySplit| mean(&splits.values().map(of_split).collect::<Vec<_>>());
             let (seeds, means) =
-                (found.iter().map(|splits| trainings(splits)).collect(), found.iter().map(|splits| of_dataset(splits)).collect());
+                (found.iter().flat_map(|splits| trainings(splits)).collect(), found.iter().map(|splits| of_dataset(splits)).collect());
             self.methods.push(Ranked { key: key.to_owned(), title, average_rank: 0.0, record: Record::default(), seeds, means });
         } else {
             self.left_out.push(format!("{title} has no result on {}", number::listed(&lacking)));

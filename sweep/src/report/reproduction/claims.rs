@@ -6,7 +6,7 @@ use crate::{
     plan::PlannedClaim,
     tables::{ClaimRow, TestedClaim},
 };
-use evaluator::significance::{Contrast, Estimate, Judged, judge};
+use evaluator::significance::{Contrast, Estimate, Judged, Verdict, judge};
 
 /// The claims of the sweep, in the order of its file.
 pub(super) fn claims(input: &Input, titles: &TitlesByDataset, measured: &mut MethodsByMetric<'_>) -> Vec<ClaimRow> {
@@ -16,9 +16,27 @@ pub(super) fn claims(input: &Input, titles: &TitlesByDataset, measured: &mut Met
     let mut judged = judge(&known, settings.margin, settings.alpha).into_iter();
     let rows = input.claims.iter().zip(estimates).map(|(claim, estimate)| {
         let result = estimate.and_then(|estimate| Some(tested(&claim.hypothesis, &estimate, judged.next()?)));
+        let result = result.map(|result| TestedClaim { verdict: unbroken(input, claim, result.verdict, measured), ..result });
         row(titles, claim, result)
     });
     rows.collect()
+}
+
+/// The verdict on a trend, which is undecided where the line through all means goes one way and a step between neighbours significantly the other.
+fn unbroken(input: &Input, claim: &PlannedClaim, verdict: Verdict, measured: &mut MethodsByMetric<'_>) -> Verdict {
+    let (Hypothesis::Increasing(methods) | Hypothesis::Decreasing(methods)) = &claim.hypothesis else { return verdict };
+    let settings = &input.evaluation.significance;
+    let is_broken = methods.windows(2).any(|step| {
+        let up = matches!(claim.hypothesis, Hypothesis::Increasing(_));
+        let hypothesis = Hypothesis::Better(step[usize::from(up)].clone(), step[usize::from(!up)].clone());
+        let step = estimate(input, &PlannedClaim { hypothesis, ..claim.clone() }, measured);
+        let judged = step.and_then(|step| judge(&[step], None, settings.alpha).pop());
+        matches!(
+            (verdict, judged.map(|judged| judged.verdict)),
+            (Verdict::Better, Some(Verdict::Worse)) | (Verdict::Worse, Some(Verdict::Better))
+        )
+    });
+    if is_broken { Verdict::Undecided } else { verdict }
 }
 
 /// What a claim is about, estimated; none where one of its methods has no result.

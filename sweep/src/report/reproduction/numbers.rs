@@ -41,7 +41,7 @@ fn row(
 }
 
 fn ours(input: &Input, printed: &Printed, value: &PrintedValue, margin: f64, found: &MethodsAt<'_>, place: usize) -> Ours {
-    let (method, spread) = (&found.methods[place], &found.spreads.methods[place]);
+    let (method, spread) = (&found.methods[place], found.spreads.alone(place));
     let number = PrintedMean { value: value.value, unit: value.unit, runs: printed.runs, same_users: value.same_users };
     let variance = found.spreads.of_mean(place, &method.values, Over::Users).users;
     let users = VarianceOfMean { variance, users: method.users.len() };
