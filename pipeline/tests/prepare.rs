@@ -278,10 +278,11 @@ fn skipped_rows_are_kept_in_a_file_and_counted() {
     let at = Location::parse(storage.path().to_str().expect("text")).expect("a good path");
     let settings = preparation(json!({"name": "skip", "source": source, "split": {"random": {"test": 0.5}}}));
     let prepared = prepare(&settings, &at, &LIMITS, &mut |_| {}).expect("good");
-    assert_eq!((&prepared.manifest.steps[0].step[..], prepared.manifest.steps[0].interactions), ("rejected (rejected.tsv)", 2));
+    assert_eq!((&prepared.manifest.steps[0].step[..], prepared.manifest.steps[0].interactions), ("rejected (rejected.tsv)", 3));
     let rejected = prepared.folder.join("rejected.tsv").read().expect("the file stands");
     let expected = "line\treason\traw\n3\tcolumn `stars`: `good` is not a number\t1,y,good\n\
-                    5\tcolumn `stars`: `nan` is not finite (expected a number)\t1,\"w\\\\\\nv\",nan\n";
+                    5\tcolumn `item`: its quotes hold 2 lines (expected an id on one line; a quote that is text is doubled)\t1,\"w\\\\\n\
+                    6\t2 fields where the header has 3\tv\",nan\n";
     assert_eq!(std::str::from_utf8(&rejected).expect("text"), expected);
 }
 

@@ -4,6 +4,8 @@
 reads the results of a sweep that has run as pandas, Polars or Arrow tables.
 """
 
+from importlib.metadata import version
+
 from ranksweep._program import Error
 from ranksweep.commands import Plan, TrialsFailed, compare, evaluate, kinds, plan, prepare, run
 from ranksweep.own_models import export, external
@@ -25,6 +27,9 @@ from ranksweep.sweep import (
     Training,
 )
 from ranksweep.table import Table
+
+#: The version of the package.
+__version__ = version("ranksweep")
 
 __all__ = [
     "Backbone",
@@ -51,6 +56,7 @@ __all__ = [
     "Training",
     "Trial",
     "TrialsFailed",
+    "__version__",
     "compare",
     "evaluate",
     "export",

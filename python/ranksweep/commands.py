@@ -194,7 +194,11 @@ def results_of(words: list[str], sweep: Sweep | File, storage: File | None, thre
     except Error as error:
         if REPORT not in error.output:
             raise
-        raise TrialsFailed(str(error), error.code, error.output) from None
+        failed = TrialsFailed(str(error), error.code, error.output)
+        reasons = [(row["method"], row["error"]) for row in failed.results.trials("arrow").to_pylist() if row["error"]]
+        if reasons:
+            failed = TrialsFailed(f"{error}; the first is {reasons[0][0]}: {reasons[0][1]}", error.code, error.output)
+        raise failed from None
     return results_in(text)
 
 

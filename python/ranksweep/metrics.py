@@ -5,12 +5,12 @@ Every item of the catalogue is ranked for each user but those that are `masked`.
 `novelty@20`, `diversity@20`, `popularity-lift@20`, `popularity-deviation@20`. Of `coverage` and `gini` there is one number of all users who
 have something held out, an array of one.
 
-`held_out`, `masked` and `history` have a row for each user: a list of arrays of items' numbers, or a sparse matrix of SciPy with the shape
-users x items. No item of a user may be both held out and masked. `history` is what users are known to have, from which the popularity of
-items follows: `masked` unless it is given.
+`held_out`, `masked` and `history` have a row for each user: a list of arrays of items' numbers, or a matrix of the shape users x items, a
+sparse one of SciPy or a dense one of zeros and ones. No item of a user may be both held out and masked. `history` is what users are known to
+have, from which the popularity of items follows: `masked` unless it is given.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike, NDArray
@@ -27,13 +27,13 @@ class Sparse(Protocol):
         """The matrix by rows."""
 
 
-Lists = Sequence[ArrayLike] | Sparse
+Lists = Sequence[ArrayLike] | NDArray[Any] | Sparse
 
 
 def of_scores(
     scores: ArrayLike,
     held_out: Lists,
-    metrics: Sequence[str] = ("ndcg@20",),
+    metrics: str | Sequence[str] = ("ndcg@20",),
     *,
     masked: Lists | None = None,
     history: Lists | None = None,
@@ -42,22 +42,24 @@ def of_scores(
 ) -> dict[str, NDArray[np.float64]]:
     """Each metric's value for each user, from scores of the shape users x items; NaN for users who have nothing held out.
 
-    Scores are taken as 32-bit numbers, as those of a sweep are. `recall` is `standard` or `capped`: the hits as a share of the held-out items,
-    or of as many as the list can have. `ties` is `pessimistic` or `optimistic`: where a held-out item stands among others of its score.
+    Scores are taken as 32-bit numbers, as those of a sweep are; those of masked items may be minus infinity. `recall` is `standard` or
+    `capped`: the hits as a share of the held-out items, or of as many as the list can have. `ties` is `pessimistic` or `optimistic`: where a
+    held-out item stands among others of its score.
 
     Raises `ValueError` for shapes, numbers and names that cannot be.
     """
-    array = numbers("scores", scores)
+    array = matrix("scores", scores)
     users, items = array.shape
     asked = Asked(metrics, recall, ties, held_out, masked, history, (users, items))
-    return named(metrics, native.of_scores(array.tobytes(), items, asked))
+    array = finite("scores", without_masked(array, asked.masked))
+    return named(asked.metrics, native.of_scores(array.tobytes(), items, asked))
 
 
 def of_vectors(
     users: ArrayLike,
     items: ArrayLike,
     held_out: Lists,
-    metrics: Sequence[str] = ("ndcg@20",),
+    metrics: str | Sequence[str] = ("ndcg@20",),
     *,
     similarity: str = "dot",
     masked: Lists | None = None,
@@ -72,12 +74,12 @@ def of_vectors(
 
     Raises `ValueError` for shapes, numbers and names that cannot be.
     """
-    of_users, of_items = numbers("users", users), numbers("items", items)
+    of_users, of_items = finite("users", matrix("users", users)), finite("items", matrix("items", items))
     (count, dim), catalogue = of_users.shape, len(of_items)
     if of_items.shape[1] != dim:
         raise ValueError(f"users have vectors of {dim} numbers, items of {of_items.shape[1]}")
     asked = Asked(metrics, recall, ties, held_out, masked, history, (count, catalogue))
-    return named(metrics, native.of_vectors(of_users.tobytes(), of_items.tobytes(), dim, similarity, asked))
+    return named(asked.metrics, native.of_vectors(of_users.tobytes(), of_items.tobytes(), dim, similarity, asked))
 
 
 class Asked:
@@ -85,7 +87,7 @@ class Asked:
 
     def __init__(
         self,
-        metrics: Sequence[str],
+        metrics: str | Sequence[str],
         recall: str,
         ties: str,
         held_out: Lists,
@@ -93,7 +95,7 @@ class Asked:
         history: Lists | None,
         shape: tuple[int, int],
     ) -> None:
-        self.metrics = list(metrics)
+        self.metrics = [metrics] if isinstance(metrics, str) else list(metrics)
         self.recall = recall
         self.ties = ties
         self.held_out = lists("held_out", held_out, *shape)
@@ -101,11 +103,27 @@ class Asked:
         self.history = self.masked if history is None else lists("history", history, *shape)
 
 
-def numbers(name: str, values: ArrayLike) -> NDArray[np.float32]:
-    """A matrix of finite 32-bit numbers."""
+def matrix(name: str, values: ArrayLike) -> NDArray[np.float32]:
+    """A matrix of 32-bit numbers."""
     array = np.ascontiguousarray(values, dtype=np.float32)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{name} has the shape {array.shape}, expected two dimensions that are not empty")
+    return array
+
+
+def without_masked(scores: NDArray[np.float32], masked: tuple[bytes, bytes]) -> NDArray[np.float32]:
+    """Scores in which masked items have no infinite one: they are not ranked, whatever theirs is."""
+    if not np.isneginf(scores).any():
+        return scores
+    starts, items = np.frombuffer(masked[0], np.uint64), np.frombuffer(masked[1], np.uint32)
+    users = np.repeat(np.arange(len(starts) - 1), np.diff(starts.astype(np.int64)))
+    scores = scores.copy()
+    scores[users, items] = np.where(np.isneginf(scores[users, items]), 0, scores[users, items])
+    return scores
+
+
+def finite(name: str, array: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The matrix, all of whose numbers are finite."""
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(f"{name}[{row}, {column}] is {array[row, column]}; what is not to be ranked belongs into `masked`")
@@ -117,11 +135,15 @@ def lists(name: str, rows: Lists | None, users: int, items: int) -> tuple[bytes,
     if rows is None:
         rows = [[]] * users
     if isinstance(rows, Sparse):
-        matrix = rows.tocsr().copy()
-        matrix.eliminate_zeros()
-        if matrix.shape != (users, items):
-            raise ValueError(f"{name} has the shape {matrix.shape}, expected {(users, items)}")
-        starts, found = matrix.indptr, matrix.indices
+        sparse = rows.tocsr().copy()
+        sparse.eliminate_zeros()
+        if sparse.shape != (users, items):
+            raise ValueError(f"{name} has the shape {sparse.shape}, expected {(users, items)}")
+        starts, found = sparse.indptr, sparse.indices
+    elif isinstance(rows, np.ndarray) and rows.shape == (users, items) and np.isin(rows, (0, 1)).all():
+        starts, found = np.cumsum([0, *np.count_nonzero(rows, axis=1)]), np.nonzero(rows)[1]
+    elif isinstance(rows, Mapping):
+        raise ValueError(f"{name} is a mapping, expected a list that has a row for each of {users} users, in their order")
     else:
         arrays = [np.asarray(row).reshape(-1) for row in rows]
         wrong = next((at for at, array in enumerate(arrays) if array.size and array.dtype.kind not in "iu"), None)
@@ -136,6 +158,6 @@ def lists(name: str, rows: Lists | None, users: int, items: int) -> tuple[bytes,
     return starts.astype(np.uint64).tobytes(), found.astype(np.uint32).tobytes()
 
 
-def named(metrics: Sequence[str], values: list[bytes]) -> dict[str, NDArray[np.float64]]:
+def named(metrics: list[str], values: list[bytes]) -> dict[str, NDArray[np.float64]]:
     """The values of each metric by its name."""
     return {metric: np.frombuffer(column) for metric, column in zip(metrics, values, strict=True)}

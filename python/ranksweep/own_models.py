@@ -12,7 +12,7 @@ from ranksweep.commands import File, options, written
 from ranksweep.sweep import Backbone, Block, Dataset, Evaluation, Sweep
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 
 def external(
@@ -30,12 +30,13 @@ def external(
     `similarity` is `dot`, `cosine` or `negative-squared-distance`. `name` is what the leaderboard calls the method, in brackets behind
     `external`.
 
-    Raises `ValueError` where users and items have other seeds.
+    Raises `ValueError` where users and items have other seeds, or arrays that are no vectors of one length.
     """
     of_seeds = [set(side) if isinstance(side, Mapping) else None for side in (users, items)]
     if of_seeds[0] != of_seeds[1]:
         seen = ["one array" if seeds is None else f"seeds {sorted(seeds)}" for seeds in of_seeds]
         raise ValueError(f"users have {seen[0]} and items {seen[1]}: expected the same seeds")
+    check_shapes(users, items)
     stem = plain(name, r"[^\w.+@-]+")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,6 +63,21 @@ def sweep_of_vectors(
     return Sweep(name=label, storage=os.fspath(storage), datasets=[dataset], grid=grid, seeds=seeds, evaluation=evaluation)
 
 
+def check_shapes(users: "ArrayLike | Mapping[int, ArrayLike]", items: "ArrayLike | Mapping[int, ArrayLike]") -> None:
+    """That both sides of each seed are matrices whose rows have as many numbers."""
+    import numpy as np
+
+    seeds = list(users) if isinstance(users, Mapping) else [None]
+    for seed in seeds:
+        of = "" if seed is None else f" of seed {seed}"
+        sides = [np.shape(side[seed] if isinstance(side, Mapping) and seed is not None else side) for side in (users, items)]
+        for what, shape in zip(("users", "items"), sides, strict=True):
+            if len(shape) != 2:
+                raise ValueError(f"{what}{of} have the shape {shape}, expected two dimensions: {what} x dim")
+        if sides[0][1] != sides[1][1]:
+            raise ValueError(f"users{of} have vectors of {sides[0][1]} numbers, items of {sides[1][1]}: expected as many")
+
+
 def plain(name: str, others: str) -> str:
     """The name with dashes for the characters that a pattern finds, and then some digits by which it stays different from other names."""
     plain = re.sub(others, "-", name)
@@ -72,11 +88,15 @@ def stored(vectors: "ArrayLike | Mapping[int, ArrayLike]", folder: Path, stem: s
     """Writes the vectors of one side; the path as a sweep file has it."""
     import numpy as np
 
+    def numbers(array: "ArrayLike") -> "NDArray[Any]":
+        found = np.asarray(array)
+        return found.astype(np.float32) if found.dtype.kind in "iu" else found
+
     if not isinstance(vectors, Mapping):
-        np.save(folder / f"{stem}.npy", np.asarray(vectors))
+        np.save(folder / f"{stem}.npy", numbers(vectors))
         return str(folder / f"{stem}.npy")
     for seed, array in vectors.items():
-        np.save(folder / f"{stem}-{seed}.npy", np.asarray(array))
+        np.save(folder / f"{stem}-{seed}.npy", numbers(array))
     return str(folder / f"{stem}-{{seed}}.npy")
 
 

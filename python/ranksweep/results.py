@@ -26,7 +26,7 @@ class Page:
 
     def __init__(self, path: Path, height: int) -> None:
         if not path.is_file():
-            raise Error(f"{path}: there is no such page")
+            raise Error(f"{path}: there is no such page; `report` makes it")
         self.path = path
         self.height = height
 

@@ -146,6 +146,7 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     [
         ({"scores": np.zeros(3)}, "scores has the shape (3,), expected two dimensions"),
         ({"scores": np.full((150, 80), -np.inf)}, "scores[0, 0] is -inf; what is not to be ranked belongs into `masked`"),
+        ({"held_out": {0: [1]}}, "held_out is a mapping, expected a list that has a row for each of 150 users"),
         ({"held_out": [[0]]}, "held_out has 1 rows, expected one for each of 150 users"),
         ({"held_out": [[80]] * 150}, "held_out has the item 80, which is none of the 80 items"),
         ({"held_out": [[-1]] * 150}, "held_out has the item -1, which is none of the 80 items"),
@@ -162,6 +163,17 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
 def test_what_cannot_be_measured_is_named(case: dict[str, Any], change: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match=re.escape(reason)):
         metrics.of_scores(**(case | change))
+
+
+def test_scores_of_masked_items_may_be_infinite_and_lists_dense(case: dict[str, Any]) -> None:
+    expected = metrics.of_scores(**case)["ndcg@20"]
+    scores = case["scores"].copy()
+    dense = np.zeros(scores.shape, bool)
+    for user, (masked, held_out) in enumerate(zip(case["masked"], case["held_out"], strict=True)):
+        scores[user, masked] = -np.inf
+        dense[user, held_out] = True
+    for held_out in (dense, dense.astype(int)):
+        np.testing.assert_array_equal(metrics.of_scores(scores, held_out, "ndcg@20", masked=case["masked"])["ndcg@20"], expected)
 
 
 def test_vectors_that_do_not_fit_are_named(case: dict[str, Any]) -> None:

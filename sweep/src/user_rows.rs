@@ -6,7 +6,7 @@ use dataset::{Location, quote, table};
 /// The column of users, by the names that it may have.
 const USER: [&str; 2] = ["user_id", "user"];
 
-/// The users of a table, `.parquet`, `.tsv`, or CSV with a header, and the column that has one of these names, row by row.
+/// The users of a table, `.parquet`, or text with a header whose fields a comma, a tab or a semicolon separates, and the column that has one of these names, row by row.
 ///
 /// # Errors
 /// A file that cannot be read or lacks a column.
@@ -37,15 +37,25 @@ fn of_parquet(file: &Location, column: &[&str]) -> Result<Vec<(String, String)>>
     Ok((0..read.num_rows()).map(|row| (users.value(row).to_owned(), others.value(row).to_owned())).collect())
 }
 
+/// What separates the fields of a header: a comma where it has one.
+fn delimiter(text: &[u8]) -> u8 {
+    let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    [b',', b'\t', b';'].into_iter().find(|delimiter| header.contains(delimiter)).unwrap_or(b',')
+}
+
 fn of_text(file: &Location, column: &[&str]) -> Result<Vec<(String, String)>> {
     let bytes = file.read()?;
-    let delimiter = if file.name().ends_with(".tsv") { b'\t' } else { b',' };
+    let delimiter = delimiter(&bytes);
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
     let of_file = || file.to_string();
     let header: Vec<String> = reader.headers().with_context(of_file)?.iter().map(str::to_owned).collect();
     let [user, other] = places(&header, column).with_context(of_file)?;
     let row = |record: csv::Result<csv::StringRecord>| {
         let record = record.with_context(of_file)?;
+        if record[user].trim_ascii().is_empty() {
+            let line = record.position().map_or(0, csv::Position::line);
+            return Err(anyhow!("{file} line {line}: column `{}` is empty (expected a user's id)", quote::value(&header[user])));
+        }
         Ok((record[user].to_owned(), record[other].to_owned()))
     };
     reader.records().map(row).collect()

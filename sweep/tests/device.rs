@@ -24,7 +24,7 @@ fn refused(sweep: &str, message: &str) {
 fn a_device_is_one_of_three_names() {
     refused(
         &format!("{SWEEP}device: gpu\n"),
-        "s.yaml:16:9: device: unknown name `gpu`: did you mean `cpu`? (expected one of `auto`, `cpu`, `cuda`",
+        "s.yaml:16:9: device: unknown name `gpu`: did you mean `cuda`? (expected one of `auto`, `cpu`, `cuda`",
     );
 }
 

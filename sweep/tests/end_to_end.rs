@@ -272,7 +272,12 @@ fn a_plan_prints_and_writes_nothing() {
     let (out, _) = bench.expect(0, &["plan", "s.yaml"]);
     assert!(out.contains("softmax-at-k(5) on mf-8 on small: 2 configurations, 4 trials"), "{out}");
     assert!(out.contains("6 methods, 15 trials") && out.contains("known after prepare"), "{out}");
-    assert!(out.ends_with("small: no sweep on this storage has measured how far users and seeds spread here\n"), "{out}");
+    assert!(
+        out.ends_with(
+            "small: no sweep on this storage has measured how far users and seeds spread here, between two methods with several seeds\n"
+        ),
+        "{out}"
+    );
     assert!(!bench.path("runs").exists());
     let (json, _) = bench.expect(0, &["plan", "s.yaml", "--json"]);
     bench.expect(0, &["prepare", "s.yaml"]);

@@ -62,8 +62,9 @@ impl TestKind for Bootstrap {
             return Found { tested: Vec::new(), p_adjusted: Vec::new(), correction: compared.settings.correction, mean: None };
         };
         let bootstrap = BootstrapDistribution::of(compared.methods, resampled, over, resamples, seed);
-        // Over seeds nothing can be resampled of a method with one.
-        let is_unknown = |a: usize, b: usize| over == Over::Seeds && (is_single(compared, a) || is_single(compared, b));
+        // Over seeds nothing can be resampled of a method with one, and over users nothing of one user.
+        let is_of_one_user = over != Over::Seeds && compared.methods.iter().any(|method| method.users.len() < 2);
+        let is_unknown = |a: usize, b: usize| is_of_one_user || over == Over::Seeds && (is_single(compared, a) || is_single(compared, b));
         let of_pair = |pair: usize| {
             let (a, b) = compared.pairs.all[pair];
             if is_unknown(a, b) {

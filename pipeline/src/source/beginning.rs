@@ -49,6 +49,21 @@ impl Beginning {
         (!text.contains('\0')).then(|| text.trim_start_matches('\u{feff}'))
     }
 
+    /// What keeps it from being read as text, where something does.
+    pub(super) fn strangeness(&self) -> Option<&'static str> {
+        let start = self.bytes.trim_ascii_start();
+        match self.text() {
+            _ if self.bytes.starts_with(b"\xff\xfe") || self.bytes.starts_with(b"\xfe\xff") => {
+                Some("its text is UTF-16; convert the file to UTF-8")
+            }
+            None if self.bytes.contains(&0) => Some("it is no text, and no binary format that is known"),
+            None => Some("its text is not UTF-8; convert the file, as by `iconv -f latin1 -t utf8`"),
+            Some(_) if start.starts_with(b"[") => Some("it is a list of JSON; write each object on a line of its own, as by `jq -c '.[]'`"),
+            Some(_) if start.starts_with(b"#") => Some("its first line is a comment; take it away"),
+            Some(_) => None,
+        }
+    }
+
     /// The first line.
     pub(super) fn first_line(&self) -> Option<&str> {
         self.text()?.lines().next()

@@ -1,11 +1,12 @@
 //! Text with any separator, with or without a header.
 
 use super::{
-    Has, SourceKind,
+    Has, KnownColumns, SourceKind,
     beginning::Beginning,
     columns::Columns,
-    fields::{Ending, Fields},
-    files, roles,
+    files,
+    records::{Records, Step},
+    roles,
     row::Sinks,
     several::Several,
     text::{self, Header, Layout, OnBadRow},
@@ -52,7 +53,7 @@ impl SourceKind for Delimited {
             return Ok(None);
         };
         let (file, known) = (beginning.at.name(), &beginning.known);
-        let header = has_header(&rows);
+        let header = has_header(&rows, known);
         let columns = match header {
             true => roles::by_name(file, &rows[0], known)?,
             false => roles::by_value(file, &rows, known)?,
@@ -108,27 +109,39 @@ impl SourceKind for Delimited {
 
 /// Separators that are looked for, the most telling first.
 const SEPARATORS: [&str; 6] = ["::", "\t", ";", "|", ",", " "];
-/// Lines that are looked at, and the share of them that must have as many fields as the first.
+/// Records that are looked at, and the share of them that must have as many fields as the first.
 const LINES: usize = 500;
 const ALIKE: f64 = 0.95;
 
 /// The rows of a text with at least two fields in each; those that have other numbers of fields than the first are left out, where they are few.
 fn table(text: &str, separator: &str) -> Option<Vec<Vec<String>>> {
-    let mut fields = Fields::default();
-    let lines = text.lines().filter(|line| !line.is_empty()).take(LINES);
-    let split = |line: &str| {
-        let ending = fields.split(line.as_bytes(), separator.as_bytes());
-        (ending == Ending::Complete).then(|| fields.iter().map(|field| String::from_utf8_lossy(field).trim().to_owned()).collect())
-    };
-    let rows: Vec<Option<Vec<String>>> = lines.map(split).collect();
+    let mut records = Records::new(text.as_bytes(), 1, separator.as_bytes());
+    let mut rows: Vec<Option<Vec<String>>> = Vec::new();
+    while rows.len() < LINES {
+        rows.push(match records.step() {
+            Step::Record(record) => {
+                let fields = || record.fields.iter().map(|field| String::from_utf8_lossy(field).trim().to_owned()).collect();
+                record.sound.then(fields)
+            }
+            Step::Open { .. } => {
+                records.leave_first_line_out();
+                None
+            }
+            Step::End => break,
+        });
+    }
     let width = rows.first()?.as_ref()?.len();
     let count = rows.len();
     let rows: Vec<Vec<String>> = rows.into_iter().flatten().filter(|row| row.len() == width).collect();
     (width > 1 && rows.len() as f64 >= ALIKE * count as f64).then_some(rows)
 }
 
-/// Whether the first row holds names: some that are known, or text above a column of numbers.
-fn has_header(rows: &[Vec<String>]) -> bool {
+/// Whether the first row holds names: some that are known or asked for, or text above a column of numbers.
+fn has_header(rows: &[Vec<String>], known: &KnownColumns) -> bool {
+    let KnownColumns { user, item, rating, timestamp } = known;
+    if [user, item, rating, timestamp].into_iter().flatten().any(|name| rows[0].contains(name) && name.parse::<usize>().is_err()) {
+        return true;
+    }
     let is_above_numbers =
         |column: usize| rows.len() > 1 && !roles::is_number(&rows[0][column]) && rows[1..].iter().all(|row| roles::is_number(&row[column]));
     rows[0].iter().any(|name| roles::is_known(name)) || (0..rows[0].len()).any(is_above_numbers)

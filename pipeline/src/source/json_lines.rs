@@ -100,9 +100,9 @@ impl JsonLines {
             }
             match self.found(raw).and_then(|found| self.give(&found, sink)) {
                 Ok(given) => given?,
-                Err(reason) => match self.on_bad_row {
-                    OnBadRow::Skip => reject(Rejected { line, reason: &reason, raw })?,
-                    OnBadRow::Error => {
+                Err(reason) => match (self.on_bad_row, with_keys(reason, raw)) {
+                    (OnBadRow::Skip, reason) => reject(Rejected { line, reason: &reason, raw })?,
+                    (OnBadRow::Error, reason) => {
                         return Err(Error::row(at, line, format!("{reason}; correct the row, or set `on_bad_row: skip`")));
                     }
                 },
@@ -129,6 +129,16 @@ impl JsonLines {
         let (user, item) = (user.id(&columns.user)?, item.id(&columns.item)?);
         let (rating, time) = (number(rating, &columns.rating)?, time(timestamp, &columns.timestamp)?);
         Ok(sink.row(Row { user: &user, item: &item, rating, time }))
+    }
+}
+
+/// The reason, and where a key is missing those that the line has.
+fn with_keys(reason: String, raw: &[u8]) -> String {
+    match serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(raw) {
+        Ok(object) if reason.starts_with("no key") => {
+            format!("{reason}; the line has {}", quote::names(&object.keys().cloned().collect::<Vec<_>>()))
+        }
+        _ => reason,
     }
 }
 

@@ -201,7 +201,8 @@ impl Source {
         }
         let expected =
             "expected lines of fields, such as `user,item,rating,timestamp`, JSON on each line, Parquet, or a .inter file of RecBole";
-        Err(Error::file(&beginning.at, format!("it has no lines of users and items ({expected})")))
+        let found = beginning.strangeness().unwrap_or("it has no lines of users and items");
+        Err(Error::file(&beginning.at, format!("{found} ({expected})")))
     }
 
     /// The format in words: "text separated by `,` without names", or its name in sweep files.

@@ -7,7 +7,10 @@ use super::{
 use crate::{Error, Result};
 use dataset::quote;
 
-/// Columns that are known already, by name or by index from 0; the others are to be found.
+/// The word for an optional column that is left out.
+const NONE: &str = "none";
+
+/// Columns that are known already, by name or by index from 0; the others are to be found. Of those that may be left out, `none` leaves one out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownColumns {
     /// The user's id.
@@ -126,11 +129,15 @@ pub(super) fn by_name(file: &str, names: &[String], known: &KnownColumns) -> Res
         })
     };
     let name = |name: &String| ColumnRef::Name(name.clone());
+    let perhaps = |asked: &Option<String>, usual: &[&str], role: &str| match asked.as_deref() {
+        Some(NONE) if !names.iter().any(|name| name == NONE) => Ok(None),
+        _ => find(asked, usual, role),
+    };
     Ok(Columns {
         user: name(must(&known.user, USERS, "user")?),
         item: name(must(&known.item, ITEMS, "item")?),
-        rating: find(&known.rating, RATINGS, "rating")?.map(name),
-        timestamp: find(&known.timestamp, TIMES, "timestamp")?.map(name),
+        rating: perhaps(&known.rating, RATINGS, "rating")?.map(name),
+        timestamp: perhaps(&known.timestamp, TIMES, "timestamp")?.map(name),
     })
 }
 
@@ -163,14 +170,18 @@ pub(super) fn by_value(file: &str, rows: &[Vec<String>], known: &KnownColumns) -
     let (user, item) = (next(user), next(item));
     let rest = |taken: &[usize]| (0..width).filter(|index| !taken.contains(index)).collect::<Vec<_>>();
     let all = |column: usize, is: fn(&str) -> bool| rows.iter().all(|row| is(&row[column]));
-    let time = match asked(&known.timestamp, "timestamp")? {
+    let perhaps = |column: &Option<String>, role: &str| match column.as_deref() {
+        Some(NONE) => Ok(Some(None)),
+        _ => asked(column, role).map(|index| index.map(Some)),
+    };
+    let time = match perhaps(&known.timestamp, "timestamp")? {
         None => rest(&taken).into_iter().find(|&column| all(column, is_time)),
-        found => found,
+        Some(found) => found,
     };
     taken.extend(time);
-    let rating = match asked(&known.rating, "rating")? {
+    let rating = match perhaps(&known.rating, "rating")? {
         None => rest(&taken).into_iter().find(|&column| all(column, is_rating)),
-        found => found,
+        Some(found) => found,
     };
     let index = ColumnRef::Index;
     Ok(Columns { user: index(user), item: index(item), rating: rating.map(index), timestamp: time.map(index) })

@@ -163,10 +163,12 @@ struct Places {
 }
 
 /// What to do where a header that came as one column has another separator.
-fn other_separator(header: &str) -> String {
+fn other_separator(header: &str, layout: &Layout<'_>) -> String {
+    // Formats that have no such key say in their advice which one has.
+    let read = if layout.advice.contains("format: delimited") { "read it as `format: delimited` with" } else { "set" };
     let found = ["::", ";", "\t", "|", ","].into_iter().find(|separator| header.contains(separator));
     found.map_or_else(String::new, |separator| {
-        format!("; it looks separated by `{0}`: set `separator: \"{0}\"`", separator.escape_default())
+        format!("; it looks separated by `{0}`: {read} `separator: \"{0}\"`", separator.escape_default())
     })
 }
 
@@ -193,7 +195,9 @@ impl Places {
                 Error::file(
                     at,
                     match &whole[..] {
-                        [one] => format!("no {column} ({role}) in the header, which is one column, {present}{}", other_separator(one)),
+                        [one] => {
+                            format!("no {column} ({role}) in the header, which is one column, {present}{}", other_separator(one, layout))
+                        }
                         _ => format!("no {column} ({role}) in the header; its {} columns are {present}", names.len()),
                     },
                 )

@@ -1,14 +1,27 @@
 //! Times as texts: numbers, dates of ISO 8601, also with slashes, and dates as C's `asctime` and Twitter write them.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime};
 
 /// Forms of a date with a time of day, without a zone.
-const LOCAL: [&str; 6] =
-    ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S%.f", "%Y/%m/%d %H:%M", "%a %b %e %H:%M:%S %Y"];
+const LOCAL: [&str; 11] = [
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M",
+    "%Y-%m-%dT%H:%MZ",
+    "%Y-%m-%d %H:%M:%S%.f UTC",
+    "%Y%m%dT%H%M%SZ",
+    "%Y%m%dT%H%M%S",
+    "%Y/%m/%d %H:%M:%S%.f",
+    "%Y/%m/%d %H:%M",
+    "%a %b %e %H:%M:%S %Y",
+];
 /// Forms of a date alone. The day before the month, or after it, is told by no text, and so neither is a form here.
 const DAYS: [&str; 2] = ["%Y-%m-%d", "%Y/%m/%d"];
-/// The form of a date with its zone, beside ISO 8601's.
-const ZONED: &str = "%a %b %e %H:%M:%S %z %Y";
+/// Forms of a date with its zone, beside RFC 3339's.
+const ZONED: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f%z", "%Y-%m-%d %H:%M:%S%.f %z", "%Y-%m-%dT%H:%M%z", "%a %b %e %H:%M:%S %z %Y"];
+/// The first year: what is less has fewer digits than a year of a date.
+const FIRST_YEAR: i32 = 1000;
 
 /// A number as it is, or a date as seconds since 1970 in UTC; `None` for another text. A date without a zone is taken for one of UTC.
 pub(crate) fn parse(text: &str) -> Option<f64> {
@@ -20,11 +33,12 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
         let forms = LOCAL.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
         forms.or_else(|| Some(DAYS.iter().find_map(|form| NaiveDate::parse_from_str(text, form).ok())?.and_time(NaiveTime::MIN)))
     };
-    let zoned = DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_str(text, ZONED));
+    let form = || ZONED.iter().find_map(|form| DateTime::parse_from_str(text, form).ok());
+    let zoned = DateTime::parse_from_rfc3339(text).ok().or_else(form);
     zoned
-        .ok()
         .map(|zoned| zoned.naive_utc())
         .or_else(local)
+        .filter(|time| time.year() >= FIRST_YEAR)
         .map(|time| time.and_utc())
         .map(|time| time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9)
 }
@@ -55,6 +69,13 @@ mod tests {
             ("2024/5/1 12:30", Some(1_714_566_600.0)),
             ("Wed May 01 12:30:15 +0200 2024", Some(1_714_559_415.0)),
             ("Wed May  1 12:30:15 2024", Some(1_714_566_615.0)),
+            ("2024-05-01T12:30", Some(1_714_566_600.0)),
+            ("2024-05-01T12:30Z", Some(1_714_566_600.0)),
+            ("2024-05-01T12:30:15+0200", Some(1_714_559_415.0)),
+            ("20240501T123015Z", Some(1_714_566_615.0)),
+            ("2024-05-01 12:30:15 UTC", Some(1_714_566_615.0)),
+            ("2024-05-01 12:30:15.25 +0200", Some(1_714_559_415.25)),
+            ("24-05-01", None),
             ("05/01/2024", None),
             ("2024-13-01", None),
             ("yesterday", None),

@@ -8,7 +8,6 @@ use crate::{
 };
 use anyhow::Result;
 use clap::Args;
-use dataset::Location;
 use evaluator::MetricAt;
 
 /// Two sweeps side by side, from their stored tables.
@@ -17,7 +16,7 @@ pub struct Diff {
     /// A sweep file that has run, or a folder of its tables: runs/sweeps/NAME, or runs/sweeps/NAME/history/1-1f2e3d4c5b6a7988
     #[arg(value_name = "A")]
     first: String,
-    /// The sweep that is compared with A; when left out, A is compared with what stood under its name before
+    /// The sweep that A is compared with; when left out, the sweep that is named is B, and A what stood under its name before
     #[arg(value_name = "B")]
     second: Option<String>,
     /// The metric: ndcg@20; the one that decides in A when left out
@@ -37,7 +36,7 @@ impl Diff {
     /// # Errors
     /// Sweeps that have not run, tables that are of another plan or the same twice, a metric that one has not, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let out = self.out.as_ref().map(|url| Location::parse(url).map_err(|error| Usage(format!("--out: {error}")))).transpose()?;
+        let out = self.out.as_ref().map(|url| output::parquet("--out", url)).transpose()?;
         let (before, after) = self.sides(global)?;
         let difference = Difference::new(&before, &after, self.metric)?;
         let style = Style { width: output::width(), color: output::is_colored() };

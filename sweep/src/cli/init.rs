@@ -21,10 +21,10 @@ pub struct Init {
     /// The column with the item's id
     #[arg(long, value_name = "COLUMN")]
     item: Option<String>,
-    /// The column with the rating
+    /// The column with the rating; `none` leaves it out
     #[arg(long, value_name = "COLUMN")]
     rating: Option<String>,
-    /// The column with the time
+    /// The column with the time; `none` leaves it out
     #[arg(long, value_name = "COLUMN")]
     timestamp: Option<String>,
     /// Leave out rows that cannot be read, by `on_bad_row: skip`; they are counted and listed where the data is prepared
@@ -52,7 +52,10 @@ impl Init {
         }
         let preview = Preview::read(&source).map_err(|error| {
             let is_of_row = matches!(error, pipeline::Error::Row { .. });
-            let advice = if is_of_row && source.clone().skip_bad_rows() { " (--skip-bad-rows leaves such rows out)" } else { "" };
+            let advice = match is_of_row && source.clone().skip_bad_rows() {
+                true => " (--skip-bad-rows leaves such rows out, --rating none or --timestamp none a column)",
+                false => " (--rating none or --timestamp none leaves a column out)",
+            };
             anyhow::Error::new(error).context(format!("{}, taken for {words}{advice}", self.data))
         })?;
         let data = Recognised { path: self.data.clone(), source, preview };

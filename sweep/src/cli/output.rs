@@ -1,5 +1,6 @@
 //! Output of a command: its result, as text.
 
+use super::Usage;
 use anyhow::Context;
 use dataset::{Location, quote};
 use std::{
@@ -54,6 +55,22 @@ pub(super) fn is_stdout(at: &Location) -> bool {
     let identity = |path: PathBuf| path.metadata().ok().map(|found| (found.dev(), found.ino()));
     let found = at.local_path().and_then(identity);
     found.is_some() && found == identity("/dev/stdout".into())
+}
+
+/// Where a table goes that is written as Parquet, by a flag.
+///
+/// # Errors
+/// [`Usage`] for no place, and for a name with the suffix of another format.
+pub(super) fn parquet(flag: &str, url: &str) -> Result<Location, Usage> {
+    const OTHERS: [&str; 9] = ["csv", "tsv", "json", "jsonl", "md", "tex", "html", "txt", "xlsx"];
+    let at = Location::parse(url).map_err(|error| Usage(format!("{flag}: {error}")))?;
+    match at.name().rsplit_once('.') {
+        Some((_, suffix)) if OTHERS.contains(&suffix) => Err(Usage(format!(
+            "{flag}: the table is written as Parquet, and {} has the suffix of another format; name it .parquet",
+            quote::value(url)
+        ))),
+        _ => Ok(at),
+    }
 }
 
 /// Bytes in the unit that suits them.

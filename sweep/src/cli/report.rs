@@ -16,9 +16,9 @@ pub struct ReportArguments {
     sweep: String,
     #[command(flatten)]
     plan: Planned,
-    /// The format: the page, or each dataset's leaderboard as a table to paste
-    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
-    format: ReportFormat,
+    /// The format: the page, or each dataset's leaderboard as a table to paste; when left out, what the suffix of --out says (.html, .md, .tex, .csv), else html
+    #[arg(long, value_enum)]
+    format: Option<ReportFormat>,
     /// Where it goes; when left out, the page goes into the sweep's folder and the leaderboard is printed, and tables are printed
     #[arg(short, long, value_name = "URL")]
     out: Option<String>,
@@ -44,14 +44,15 @@ impl ReportArguments {
             files.into_iter().try_for_each(|(name, svg)| folder.join(&name).write(svg))?;
             output::print_aside(&format!("{folder}\n"))?;
         }
-        let text = || report.export(&results.input(&session), self.format);
+        let format = self.format.or_else(|| ReportFormat::of_file(out.as_ref()?.name())).unwrap_or(ReportFormat::Html);
+        let text = || report.export(&results.input(&session), format);
         match out {
             Some(out) => {
                 out.write(text()?)?;
                 let said = format!("{out}\n");
                 if output::is_stdout(&out) { output::print_aside(&said) } else { output::print(&said) }?;
             }
-            None if self.format == ReportFormat::Html => output::print(&terminal(&report, &session, &results))?,
+            None if format == ReportFormat::Html => output::print(&terminal(&report, &session, &results))?,
             None => output::print(&text()?)?,
         }
         Ok(results.ending())

@@ -7,6 +7,9 @@ const ALIKE: f64 = 0.6;
 /// Bytes of a word that may be a slip.
 const LONGEST: usize = 64;
 
+/// Words that mean another one, however unlike they are.
+const SYNONYMS: [(&str, &str); 1] = [("gpu", "cuda")];
+
 /// ``unknown key `tempratur`: did you mean `temperature`? (expected `temperature`)``
 pub(crate) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
     let list = match expected {
@@ -32,6 +35,10 @@ fn nearest<'a>(word: &str, expected: &[&'a str]) -> Option<&'a str> {
         return None;
     }
     let plain = word.to_lowercase().replace('_', "-");
+    let same = SYNONYMS.iter().find(|(other, _)| *other == plain).and_then(|(_, word)| expected.iter().find(|known| *known == word));
+    if let Some(word) = same {
+        return Some(word);
+    }
     let likeness = |candidate: &str| strsim::normalized_damerau_levenshtein(&plain, &candidate.replace('_', "-"));
     let scored = expected.iter().map(|&candidate| (likeness(candidate), candidate));
     scored.filter(|(score, _)| *score >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, candidate)| candidate)
@@ -48,6 +55,7 @@ mod tests {
         assert_eq!(nearest("Softmax_At_K", &kinds), Some("softmax-at-k"));
         assert_eq!(nearest("brp", &kinds), Some("bpr"));
         assert_eq!(nearest("hinge", &kinds), None);
+        assert_eq!(nearest("gpu", &["auto", "cpu", "cuda"]), Some("cuda"));
         assert_eq!(unknown("key", "x", &["dim"]), "unknown key `x`: expected `dim`");
     }
 }

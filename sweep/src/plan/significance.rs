@@ -59,7 +59,9 @@ pub fn tests(plan: &Plan, found: &[Found], pilots: &[(String, Option<Pilot>)]) -
         let unknown = || {
             let seeds = plan.methods.iter().filter(|method| method.dataset == *dataset).map(super::Method::repeats).max().unwrap_or(1);
             let single = if seeds < 2 { "; with one seed verdicts are about the trained models alone" } else { "" };
-            format!("no sweep on this storage has measured how far users and seeds spread here{single}")
+            format!(
+                "no sweep on this storage has measured how far users and seeds spread here, between two methods with several seeds{single}"
+            )
         };
         let _ = writeln!(text, "{dataset}: {}", advice.unwrap_or_else(unknown));
     }
@@ -201,6 +203,8 @@ seeds: [1, 2]
 
     #[test]
     fn nothing_measured_is_said_plainly() {
-        assert!(said(None).ends_with("d: no sweep on this storage has measured how far users and seeds spread here\n"));
+        assert!(said(None).ends_with(
+            "d: no sweep on this storage has measured how far users and seeds spread here, between two methods with several seeds\n"
+        ));
     }
 }

@@ -110,7 +110,8 @@ fn open(input: &Input, title: &str, pair: &Option<Pair>) -> String {
         return format!("{title}, which the test favours against the means");
     }
     let advice = words::needed(pair.row, has_splits(input, pair)).map_or_else(String::new, |advice| format!("; {advice}"));
-    format!("{title} (p = {}{advice})", number::p_value(pair.p))
+    let p = if pair.p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {}", number::p_value(pair.p)) };
+    format!("{title} ({p}{advice})")
 }
 
 /// Whether the dataset of a pair has several splits, which are its replicates.

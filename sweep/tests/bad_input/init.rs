@@ -39,7 +39,7 @@ fn what_it_cannot_tell_is_asked_for_and_nothing_is_written() {
         (
             "bad.csv",
             1,
-            "bad.csv, taken for text separated by `,` with names in its first line (--skip-bad-rows leaves such rows out): FOLDER/bad.csv line 3: column `rating`: `good`",
+            "bad.csv, taken for text separated by `,` with names in its first line (--skip-bad-rows leaves such rows out, --rating none or --timestamp none a column): FOLDER/bad.csv line 3: column `rating`: `good`",
         ),
         ("own.inter --skip-bad-rows", 2, "--skip-bad-rows: own.inter is taken for `recbole`, which has no `on_bad_row`"),
         ("words.txt", 1, "FOLDER/words.txt: it has no lines of users and items (expected lines of fields"),
@@ -54,6 +54,23 @@ fn what_it_cannot_tell_is_asked_for_and_nothing_is_written() {
     assert_eq!(["odd.yaml", "bad.yaml", "words.yaml", "none.yaml"].map(yaml), [false; 4]);
     let ended = init(&sandbox, "odd.csv --user who --item what");
     assert_eq!(ended.code, Some(0), "{}", ended.error);
+    sandbox.write("latin.csv", b"user,item\nJos\xe9,1\n");
+    sandbox.write("list.json", "[{\"user\": 1, \"item\": 2}]\n");
+    for (arguments, message) in [
+        ("latin.csv", "FOLDER/latin.csv: its text is not UTF-8; convert the file"),
+        ("list.json", "FOLDER/list.json: it is a list of JSON; write each object on a line of its own"),
+    ] {
+        let ended = init(&sandbox, arguments);
+        assert!(ended.complaint(1).starts_with(message), "{}", ended.error);
+    }
+    sandbox.write("kunden.csv", "kunde,artikel,sterne\nA,B,2.5\nC,D,gut\n");
+    let ended = init(&sandbox, "kunden.csv --user kunde --item artikel --rating none");
+    assert_eq!(ended.code, Some(0), "{}", ended.error);
+    assert!(ended.out.contains("with names in its first line, and has 2 rows.\n") && !ended.out.contains("ratings from"), "{}", ended.out);
+    let texts: String = (0..9).map(|n| format!("u{n},i{n},\"so\n{n} good\"\n")).collect();
+    sandbox.write("reviews.csv", format!("user,item,review\n{texts}"));
+    let ended = init(&sandbox, "reviews.csv");
+    assert!(ended.code == Some(0) && ended.out.contains("and has 9 rows.\n"), "{}{}", ended.out, ended.error);
     let ended = init(&sandbox, "bad.csv --skip-bad-rows");
     assert_eq!(ended.code, Some(0), "{}", ended.error);
     assert!(ended.out.contains("and has 1 row.\n"), "{}", ended.out);

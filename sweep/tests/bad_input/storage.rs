@@ -86,7 +86,7 @@ fn a_storage_that_cannot_be_written_is_named() {
         disk.change("ro");
         let ended = sandbox.run();
         let complaint = ended.complaint(1);
-        assert!(complaint.starts_with("dataset `small`: cannot write FOLDER/runs/datasets/small-"), "{complaint}");
+        assert!(complaint.starts_with("cannot write FOLDER/runs/ranksweep.json: "), "{complaint}");
         assert!(complaint.ends_with("Read-only file system (os error 30); make it writable, or store elsewhere"), "{complaint}");
         disk.change("rw");
         sandbox.run_well();
@@ -94,7 +94,7 @@ fn a_storage_that_cannot_be_written_is_named() {
     let blocked = Sandbox::new(SWEEP);
     blocked.write("runs", "a file, not a folder");
     let remedy = "Not a directory (os error 20); a file stands where a folder is expected: remove it, or use another path";
-    fails_on(&blocked, &["dataset `small`: cannot read FOLDER/runs/datasets/small-", remedy]);
+    fails_on(&blocked, &["FOLDER/runs/ranksweep.json: ", remedy]);
     std::fs::remove_file(blocked.path("runs")).unwrap();
     blocked.run_well();
 }
@@ -138,10 +138,7 @@ fn a_missing_permission_is_named() {
     let denied = "Permission denied (os error 13); give the user that runs this the permission, or use another path";
     let ended = sandbox.ended(&mut run());
     let complaint = ended.complaint(1);
-    assert!(
-        complaint.starts_with("dataset `small`: cannot write FOLDER/runs/datasets/small-") && complaint.ends_with(denied),
-        "{complaint}"
-    );
+    assert!(complaint.starts_with("cannot write FOLDER/runs/ranksweep.json: ") && complaint.ends_with(denied), "{complaint}");
     permit("ratings.csv", 0o000);
     let ended = sandbox.ended(&mut run());
     assert_eq!(ended.complaint(1), format!("s.yaml:3:5: dataset `small`: cannot read FOLDER/ratings.csv: {denied}"));

@@ -20,6 +20,20 @@ pub enum ReportFormat {
     Csv,
 }
 
+impl ReportFormat {
+    /// The format of a file of this name, by its suffix.
+    pub fn of_file(name: &str) -> Option<Self> {
+        let (_, suffix) = name.rsplit_once('.')?;
+        match suffix {
+            "html" | "htm" => Some(Self::Html),
+            "md" | "markdown" => Some(Self::Markdown),
+            "tex" => Some(Self::Latex),
+            "csv" => Some(Self::Csv),
+            _ => None,
+        }
+    }
+}
+
 impl Report {
     /// The page, or the leaderboards by the primary metric and the others at its cutoff, as text.
     ///
