@@ -66,6 +66,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     remarks.extend(splits::remark(input, dataset));
     remarks.extend(new_users::remark(input, dataset));
     remarks.extend(single_seed(&methods));
+    remarks.extend(single_file(&methods));
     remarks.extend(budget::unequal(&methods));
     remarks.extend(first(methods.iter().filter_map(|method| edge(input, method))));
     remarks.extend(cut_short(&methods));
@@ -143,6 +144,20 @@ fn single_seed(methods: &[MethodTrials]) -> Option<String> {
     let learned: Vec<usize> = methods.iter().map(seeds).filter(|&seeds| seeds > 0).collect();
     let one = !learned.is_empty() && learned.iter().all(|&seeds| seeds == 1);
     one.then(|| "One seed: the tests say whether differences between these trained models hold for other users, not whether other seeds would give the same.".to_owned())
+}
+
+/// Models that other programs trained, of which there is one file: a closed form, for all that is known here, or one training of many.
+fn single_file(methods: &[MethodTrials]) -> Option<String> {
+    let is_own = |trial: &TrialRow| ["external(", "run("].iter().any(|kind| trial.backbone.starts_with(kind));
+    let is_single = |method: &&MethodTrials| method.trials.iter().any(|trial| trial.selected && trial.seed.is_none() && is_own(trial));
+    let titles: Vec<String> = methods.iter().filter(is_single).map(|method| method.title.clone()).collect();
+    (!titles.is_empty()).then(|| {
+        format!(
+            "Of one file, without `{{seed}}` in its path: {}. It counts as what every training would give; if another seed would give another model, verdicts are \
+             about this one.",
+            number::listed(&titles)
+        )
+    })
 }
 
 fn edge(input: &Input, method: &MethodTrials) -> Option<String> {
@@ -257,6 +272,16 @@ mod tests {
         of_bpr.take(2).for_each(|trial| trial.remarks = Some("2 users have no list".into()));
         let remarks = remarks(&sweep.input(), "books");
         assert_eq!(remarks.iter().filter(|remark| remark.ends_with("2 users have no list (2 of 3 trials).")).count(), 1, "{remarks:?}");
+    }
+
+    #[test]
+    fn one_file_of_an_own_model_is_said_to_be_one_training() {
+        let mut sweep = example::sweep();
+        let said = |sweep: &example::Sweep| remarks(&sweep.input(), "books").into_iter().find(|remark| remark.starts_with("Of one file"));
+        assert_eq!(said(&sweep), None);
+        let of_popularity = sweep.trials.iter_mut().filter(|trial| trial.dataset == "books" && trial.method == "popularity");
+        of_popularity.for_each(|trial| trial.backbone = "external(als)".into());
+        assert!(said(&sweep).is_some_and(|remark| remark.contains("verdicts are about this one")));
     }
 
     #[test]
