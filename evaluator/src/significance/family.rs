@@ -16,7 +16,15 @@ pub enum Family {
 }
 
 impl Family {
-    /// How many comparisons so many methods have.
+    /// How many comparisons of so many methods are adjusted for: against the best, which is found in the same data, all pairs.
+    pub fn adjusted_for(&self, methods: usize) -> usize {
+        match self {
+            Self::AllPairs | Self::AgainstBest => Self::AllPairs.comparisons(methods),
+            Self::Against(_) => self.comparisons(methods),
+        }
+    }
+
+    /// How many comparisons of so many methods are shown.
     pub fn comparisons(&self, methods: usize) -> usize {
         match self {
             Self::AllPairs => methods * methods.saturating_sub(1) / 2,
@@ -127,5 +135,6 @@ mod tests {
     #[test]
     fn comparisons_are_counted() {
         assert_eq!((Family::AllPairs.comparisons(7), Family::AgainstBest.comparisons(7), Family::AllPairs.comparisons(0)), (21, 6, 0));
+        assert_eq!((Family::AgainstBest.adjusted_for(7), Family::Against("a".into()).adjusted_for(7)), (21, 6));
     }
 }

@@ -11,7 +11,7 @@ const COUNTS: u64 = 2 * 2 * 64 * 4;
 /// they are resampled, each method's mean over its trials, the resampled means, and the comparisons.
 pub fn tests_memory(significance: &Significance, metrics: usize, users: usize, methods: usize, trials: usize) -> u64 {
     let (metrics, users, methods, trials) = (metrics as u64, users as u64, methods as u64, trials as u64);
-    let comparisons = significance.family.comparisons(methods as usize) as u64 * significance.tests.len() as u64 * metrics;
+    let comparisons = significance.family.adjusted_for(methods as usize) as u64 * significance.tests.len() as u64 * metrics;
     let values = users * trials * metrics * 8;
     let resampled = users * trials.next_multiple_of(48) * 4 + u64::from(significance.bootstrap_resamples) * (trials * 4 + methods * 12);
     values + resampled + users * (methods * 8 + COUNTS) + comparisons * ROW

@@ -76,9 +76,14 @@ fn lists_of_items_beside_a_test_file() {
 
 #[test]
 fn what_is_no_table_is_refused() {
-    for (name, content) in [("words.txt", "once\nupon\na time\n"), ("zeros.bin", "\0\0\0,\0\n"), ("no.json", "[1, 2]\n")] {
+    for (name, content, reason) in [
+        ("words.txt", "once\nupon\na time\n", "it has no lines of users and items (expected lines of fields"),
+        ("zeros.bin", "\0\0\0,\0\n", "it is no text, and no binary format that is known (expected lines of fields"),
+        ("no.json", "[1, 2]\n", "it is a list of JSON; write each object on a line of its own"),
+        ("comment.csv", "# of a day\nuser;item\n", "its first line is a comment; take it away"),
+    ] {
         let message = of(name, content, KnownColumns::default()).unwrap_err();
-        assert!(message.contains("it has no lines of users and items (expected lines of fields"), "{name}: {message}");
+        assert!(message.contains(reason), "{name}: {message}");
     }
     assert!(of("empty.csv", "", KnownColumns::default()).unwrap_err().contains("the file is empty"));
 }

@@ -30,7 +30,7 @@ mod tests {
         assert_eq!(read("cuda").unwrap(), AskedDevice::Cuda);
         let message = |text: &str| read(text).unwrap_err().to_string();
         assert!(
-            message("gpu").contains("unknown name `gpu`: did you mean `cpu`? (expected one of `auto`, `cpu`, `cuda`)"),
+            message("gpu").contains("unknown name `gpu`: did you mean `cuda`? (expected one of `auto`, `cpu`, `cuda`)"),
             "{}",
             message("gpu")
         );

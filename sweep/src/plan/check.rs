@@ -77,7 +77,7 @@ fn significance(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
         let complaint = format!("`family` is against another method: {}", nearest::unknown("method", method, &names));
         return Err(file.evaluation.complain(complaint));
     }
-    let comparisons = settings.family.comparisons(drafts.len());
+    let comparisons = settings.family.adjusted_for(drafts.len());
     let Some((key, needed)) = settings.resamples_needed(comparisons) else { return Ok(()) };
     let correction = settings.correction.name();
     let is_multiplied = needed as f64 > (1.0 / settings.alpha).ceil();

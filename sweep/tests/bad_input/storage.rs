@@ -94,7 +94,7 @@ fn a_storage_that_cannot_be_written_is_named() {
     let blocked = Sandbox::new(SWEEP);
     blocked.write("runs", "a file, not a folder");
     let remedy = "Not a directory (os error 20); a file stands where a folder is expected: remove it, or use another path";
-    fails_on(&blocked, &["FOLDER/runs/ranksweep.json: ", remedy]);
+    fails_on(&blocked, &["cannot read FOLDER/runs/ranksweep.json: ", remedy]);
     std::fs::remove_file(blocked.path("runs")).unwrap();
     blocked.run_well();
 }
