@@ -3,7 +3,7 @@
 use crate::{
     Error, Evaluation, MetricAt, Result, TrialValues,
     significance::{
-        Comparison, Interval, MethodComponents, Over, Significance, Spread, Spreads, Test,
+        Comparison, Interval, MethodComponents, Over, Significance, Spread, Spreads,
         compare::Compared,
         differences::mean,
         method::{MethodValues, all_users},
@@ -173,13 +173,12 @@ impl<'a> Dataset<'a> {
 }
 
 /// How differences by a metric are tested. One value of all users' lists has no users to count: it is tested over seeds alone, by the tests that
-/// count them, and not at all where seeds are not to be counted. The bootstrap of a few seeds calls too much different, and is left out.
+/// can tell by them, and not at all where seeds are not to be counted.
 fn settings(asked: &Significance, metric: MetricAt) -> Cow<'_, Significance> {
     if metric.metric.is_per_user() {
         return Cow::Borrowed(asked);
     }
-    let tests = asked.tests.iter().copied().filter(|&test| test.counts_seeds() && test != Test::Bootstrap && asked.over != Over::Users);
-    let tests = tests.collect();
+    let tests = asked.tests.iter().copied().filter(|test| test.tells_by_seeds_alone() && asked.over != Over::Users).collect();
     Cow::Owned(Significance { tests, over: Over::Seeds, ..asked.clone() })
 }
 

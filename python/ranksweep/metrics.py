@@ -115,8 +115,9 @@ def without_masked(scores: NDArray[np.float32], masked: tuple[bytes, bytes]) -> 
     """Scores in which masked items have no infinite one: they are not ranked, whatever theirs is."""
     if not np.isneginf(scores).any():
         return scores
-    starts, items = np.frombuffer(masked[0], np.uint64), np.frombuffer(masked[1], np.uint32)
-    users = np.repeat(np.arange(len(starts) - 1), np.diff(starts.astype(np.int64)))
+    starts, items = np.frombuffer(masked[0], np.uint64).astype(np.int64), np.frombuffer(masked[1], np.uint32)
+    counts = starts[1:] - starts[:-1]
+    users = np.repeat(np.arange(len(counts)), counts)
     scores = scores.copy()
     scores[users, items] = np.where(np.isneginf(scores[users, items]), 0, scores[users, items])
     return scores

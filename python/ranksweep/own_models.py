@@ -67,15 +67,17 @@ def check_shapes(users: "ArrayLike | Mapping[int, ArrayLike]", items: "ArrayLike
     """That both sides of each seed are matrices whose rows have as many numbers."""
     import numpy as np
 
-    seeds = list(users) if isinstance(users, Mapping) else [None]
-    for seed in seeds:
-        of = "" if seed is None else f" of seed {seed}"
-        sides = [np.shape(side[seed] if isinstance(side, Mapping) and seed is not None else side) for side in (users, items)]
-        for what, shape in zip(("users", "items"), sides, strict=True):
-            if len(shape) != 2:
-                raise ValueError(f"{what}{of} have the shape {shape}, expected two dimensions: {what} x dim")
-        if sides[0][1] != sides[1][1]:
-            raise ValueError(f"users{of} have vectors of {sides[0][1]} numbers, items of {sides[1][1]}: expected as many")
+    def shapes(side: "ArrayLike | Mapping[int, ArrayLike]") -> dict[str, tuple[int, ...]]:
+        of_seeds = {f" of seed {seed}": array for seed, array in side.items()} if isinstance(side, Mapping) else {"": side}
+        return {of: np.asarray(array).shape for of, array in of_seeds.items()}
+
+    of_items = shapes(items)
+    for of, shape in shapes(users).items():
+        for what, found in (("users", shape), ("items", of_items[of])):
+            if len(found) != 2:
+                raise ValueError(f"{what}{of} have the shape {found}, expected two dimensions: {what} x dim")
+        if shape[1:] != of_items[of][1:]:
+            raise ValueError(f"users{of} have the shape {shape} and items {of_items[of]}: expected vectors of as many numbers")
 
 
 def plain(name: str, others: str) -> str:

@@ -65,7 +65,7 @@ def test_failed_trials_leave_the_results_of_the_others(tmp_path: Path) -> None:
     learned = sweep.grid[1]
     assert isinstance(learned, ranksweep.Block)
     learned.optimizer = ranksweep.Optimizer("adam", learning_rate=1e38)
-    with pytest.raises(ranksweep.TrialsFailed, match="trials failed; everything else was done; the first is .*mf-16") as caught:
+    with pytest.raises(ranksweep.TrialsFailed, match=r"trials failed; everything else was done; the first is .*mf-16") as caught:
         ranksweep.run(sweep, progress=False)
     results = caught.value.results
     trials = results.trials()

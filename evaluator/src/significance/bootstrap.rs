@@ -47,6 +47,11 @@ impl TestKind for Bootstrap {
         true
     }
 
+    /// A few values, drawn again, call too much different.
+    fn tells_by_seeds_alone(&self) -> bool {
+        false
+    }
+
     fn resamples(&self, _is_joint: bool) -> bool {
         true
     }

@@ -16,6 +16,11 @@ pub(crate) trait TestKind: Sync {
         false
     }
 
+    /// Whether it can tell by the seeds alone, of values that have no users.
+    fn tells_by_seeds_alone(&self) -> bool {
+        self.counts_seeds()
+    }
+
     /// Whether it looks at resampled means, where p-values and intervals are adjusted by a joint distribution or not.
     fn resamples(&self, _is_joint: bool) -> bool {
         false

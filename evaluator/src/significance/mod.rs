@@ -106,6 +106,11 @@ impl Test {
     pub fn counts_seeds(self) -> bool {
         self.kind().counts_seeds()
     }
+
+    /// Whether the test can tell by the seeds alone, of values that have no users.
+    pub(crate) fn tells_by_seeds_alone(self) -> bool {
+        self.kind().tells_by_seeds_alone()
+    }
 }
 
 /// What a test says of a pair of methods.

@@ -55,7 +55,8 @@ pub fn tests(plan: &Plan, found: &[Found], pilots: &[(String, Option<Pilot>)]) -
         .map_or_else(String::new, |most| format!("; {} of memory for the values of all users and the tests", bytes(most)));
     let _ = writeln!(text, "; verdicts are about {}{memory}", evaluation.primary());
     for (dataset, pilot) in pilots {
-        let advice = pilot.as_ref().and_then(|pilot| advice(plan, dataset, pilot, evaluation.significance.family.adjusted_for(methods(dataset))));
+        let advice =
+            pilot.as_ref().and_then(|pilot| advice(plan, dataset, pilot, evaluation.significance.family.adjusted_for(methods(dataset))));
         let unknown = || {
             let seeds = plan.methods.iter().filter(|method| method.dataset == *dataset).map(super::Method::repeats).max().unwrap_or(1);
             let single = if seeds < 2 { "; with one seed verdicts are about the trained models alone" } else { "" };
