@@ -83,6 +83,14 @@ def test_other_seeds_are_refused(tmp_path: Path) -> None:
         ranksweep.external("x", [[1.0]], {1: [[1.0]]}, tmp_path)
 
 
+def test_arrays_that_are_no_vectors_of_one_length_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"items have the shape \(2,\), expected two dimensions: items x dim"):
+        ranksweep.external("x", [[1.0]], [1.0, 2.0], tmp_path)
+    with pytest.raises(ValueError, match=r"users of seed 2 have the shape \(1, 2\) and items \(1, 1\): expected vectors of as many numbers"):
+        ranksweep.external("x", {2: [[1, 2]]}, {2: [[1]]}, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_formats_are_the_programs(tmp_path: Path) -> None:
     with pytest.raises(ranksweep.Error, match="recbole"):
         ranksweep.export(small(tmp_path), tmp_path / "out", "csvv")
