@@ -132,13 +132,17 @@ impl JsonLines {
     }
 }
 
+/// How the reason begins where a key is missing.
+const MISSING: &str = "no key";
+
 /// The reason, and where a key is missing those that the line has.
 fn with_keys(reason: String, raw: &[u8]) -> String {
+    if !reason.starts_with(MISSING) {
+        return reason;
+    }
     match serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(raw) {
-        Ok(object) if reason.starts_with("no key") => {
-            format!("{reason}; the line has {}", quote::names(&object.keys().cloned().collect::<Vec<_>>()))
-        }
-        _ => reason,
+        Ok(object) => format!("{reason}; the line has {}", quote::names(&object.into_iter().map(|(key, _)| key).collect::<Vec<_>>())),
+        Err(_) => reason,
     }
 }
 
@@ -160,7 +164,7 @@ impl Value<'_> {
             Self::Text(text) if !text.trim_ascii().is_empty() => Ok(Cow::Borrowed(text)),
             Self::Whole(number) => Ok(Cow::Owned(number.to_string())),
             Self::Number(number) if number.fract() == 0.0 && number.abs() < 2f64.powi(53) => Ok(Cow::Owned((*number as i64).to_string())),
-            Self::Missing => Err(format!("no key `{}`", quote::value(key))),
+            Self::Missing => Err(format!("{MISSING} `{}`", quote::value(key))),
             Self::Text(_) => Err(format!("`{}` is empty (expected an id)", quote::value(key))),
             Self::Number(number) => Err(format!("`{}` is {number} (expected a text or a whole number)", quote::value(key))),
             Self::Other => Err(format!("`{}` is no id (expected a text or a whole number)", quote::value(key))),
@@ -180,7 +184,7 @@ impl Value<'_> {
             Self::Whole(number) => Some(*number as f64),
             Self::Number(number) => Some(*number),
             Self::Text(text) => parse(text),
-            Self::Missing => return Err(format!("no key `{}`", quote::value(key))),
+            Self::Missing => return Err(format!("{MISSING} `{}`", quote::value(key))),
             Self::Other => None,
         };
         found.filter(|number| number.is_finite()).ok_or_else(|| {

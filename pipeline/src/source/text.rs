@@ -82,19 +82,14 @@ impl TextReader<'_> {
                 found = Some(Places::from_header(self.at, self.layout, &record)?);
                 break;
             }
-            let (line, reason) = match records.step() {
-                Step::Record(record) => match Places::from_first_row(&self.layout.columns, &record) {
-                    Ok((places, row)) => {
-                        sink.row(row)?;
-                        found = Some(places);
-                        continue;
-                    }
-                    Err(reason) => (record.line, reason),
-                },
-                Step::Open { line, .. } => (line, UNCLOSED.to_owned()),
-                Step::End => break,
+            let take = |record: &Record<'_>| {
+                let (places, row) = Places::from_first_row(&self.layout.columns, record)?;
+                found = Some(places);
+                Ok(sink.row(row))
             };
-            self.bad(&mut records, line, &reason, &mut |rejected| self.sinks.reject(rejected))?;
+            if !self.next(&mut records, take, &mut |rejected| self.sinks.reject(rejected))? {
+                break;
+            }
         }
         let (read, line) = (records.position(), records.line());
         block.text.drain(..read);
@@ -105,28 +100,31 @@ impl TextReader<'_> {
     /// The records of a text that starts on a line, one by one.
     fn careful(&self, text: &[u8], line: u64, places: &Places, sink: &mut dyn Sink, reject: Reject<'_>) -> Result<()> {
         let mut records = Records::new(text, line, self.layout.separator.as_bytes());
-        loop {
-            let (line, reason) = match records.step() {
-                Step::Record(record) => match places.row(&record) {
-                    Ok(row) => {
-                        sink.row(row)?;
-                        continue;
-                    }
-                    Err(reason) => (record.line, reason),
-                },
-                Step::Open { line, .. } => (line, UNCLOSED.to_owned()),
-                Step::End => return Ok(()),
-            };
-            self.bad(&mut records, line, &reason, reject)?;
-        }
+        while self.next(&mut records, |record| Ok(sink.row(places.row(record)?)), reject)? {}
+        Ok(())
     }
 
-    /// Leaves the first line of a record that cannot be used out where that is asked for.
-    fn bad(&self, records: &mut Records<'_>, line: u64, reason: &str, reject: Reject<'_>) -> Result<()> {
+    /// Has the next record taken; false after the last one. Of one that cannot be used, for the reason that `take` gives, the first line is left out
+    /// where that is asked for.
+    fn next(
+        &self,
+        records: &mut Records<'_>,
+        take: impl FnOnce(&Record<'_>) -> Result<Result<()>, String>,
+        reject: Reject<'_>,
+    ) -> Result<bool> {
+        let (line, reason) = match records.step() {
+            Step::Record(record) => match take(&record) {
+                Ok(taken) => return taken.map(|()| true),
+                Err(reason) => (record.line, reason),
+            },
+            Step::Open { line, .. } => (line, UNCLOSED.to_owned()),
+            Step::End => return Ok(false),
+        };
         match self.layout.on_bad_row {
-            OnBadRow::Skip => reject(Rejected { line, reason, raw: records.leave_first_line_out() }),
-            OnBadRow::Error => Err(Error::row(self.at, line, format!("{reason}; {}", self.layout.advice))),
+            OnBadRow::Skip => reject(Rejected { line, reason: &reason, raw: records.leave_first_line_out() })?,
+            OnBadRow::Error => return Err(Error::row(self.at, line, format!("{reason}; {}", self.layout.advice))),
         }
+        Ok(true)
     }
 
     /// A block, the fast way where that can be.

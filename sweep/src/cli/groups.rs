@@ -32,8 +32,8 @@ impl GroupsArguments {
     /// # Errors
     /// A sweep that has not run, or only by another plan, a file that cannot be read, lacks a column or knows none of the users, a metric that the sweep has not.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let parse = |flag: &str, url: &String| Location::parse(url).map_err(|error| Usage(format!("{flag}: {error}")));
-        let (users, out) = (parse("--users", &self.users)?, self.out.as_ref().map(|url| output::parquet("--out", url)).transpose()?);
+        let users = Location::parse(&self.users).map_err(|error| Usage(format!("--users: {error}")))?;
+        let out = self.out.as_ref().map(|url| output::parquet("--out", url)).transpose()?;
         let sweep = StoredSweep::read(&NamedTables::find(&self.sweep, global)?.folder)?;
         let rows = user_rows::read(&users, &[&self.column])?;
         let groups = UserGroups::new(&sweep, &self.column, rows, self.metric).with_context(|| users.to_string())?;

@@ -133,11 +133,11 @@ impl<'a> Judge<'a> {
             StoredFile::Dataset(folder) if !self.prepared.contains(folder) => path.ends_with(".parquet").then_some(Reason::NoManifest),
             StoredFile::Dataset(folder) => self.is_unreferenced(|held| held.datasets.contains(folder)).then_some(Reason::Dataset),
             StoredFile::Sweep(name, id) if name == self.session.plan.name => {
-                let is_stale = match (&self.tables, id) {
-                    (Some(tables), Some(id)) => !tables.contains(&format!("per_user/{id}.parquet")),
-                    (None, Some(id)) if self.evaluated.contains(name) => !self.held.trials.contains(id),
-                    _ => !self.evaluated.contains(name),
+                let is_of_results = |id: &str| match &self.tables {
+                    Some(tables) => tables.contains(&format!("per_user/{id}.parquet")),
+                    None => self.held.trials.contains(id),
                 };
+                let is_stale = !self.evaluated.contains(name) || id.is_some_and(|id| !is_of_results(id));
                 is_stale.then_some(Reason::NoPlan)
             }
             StoredFile::Sweep(..) => None,

@@ -100,18 +100,17 @@ pub(super) fn ties(ties: Ties) -> &'static str {
 }
 
 /// How significance is shown: the test of the letters, its correction and its level.
-pub(super) fn significance(input: &Input, dataset: &str, methods: usize, splits: bool) -> String {
+pub(super) fn significance(input: &Input, dataset: &str, splits: bool) -> String {
     let settings = &input.evaluation.significance;
     let Some(&first) = settings.tests.first() else {
         return "No significance test was asked for.".to_owned();
     };
     let deciding = || deciding(input, dataset);
     let (tested, adjusted) = (deciding().count(), deciding().next().map_or(settings.correction, |row| row.correction));
-    let comparisons =
-        crate::number::counted(if input.comparisons.is_empty() { settings.family.comparisons(methods) } else { tested }, "comparison");
     let how = format!(
-        "{}, {comparisons} ({}), {}, level {}",
+        "{}, {} ({}), {}, level {}",
         test(first, counted(input, dataset), splits),
+        crate::number::counted(tested, "comparison"),
         family(&settings.family),
         correction(adjusted),
         settings.alpha
@@ -164,7 +163,7 @@ mod tests {
     #[test]
     fn the_legend_names_what_the_tests_have_counted() {
         let mut sweep = example::sweep();
-        let said = |sweep: &example::Sweep| significance(&sweep.input(), "books", 3, false);
+        let said = |sweep: &example::Sweep| significance(&sweep.input(), "books", false);
         assert!(said(&sweep).contains("t-test over users and seeds,"), "{}", said(&sweep));
         sweep.comparisons.iter_mut().for_each(|row| row.over = Over::Users);
         assert!(said(&sweep).contains("t-test over users,"), "{}", said(&sweep));

@@ -28,7 +28,6 @@ fn table<'a>(report: &Report, input: &Input<'a>, manifest: &'a Manifest, verdict
         cells.extend(headline[1..].iter().map(|&at| mean(report, row, at)));
         cells
     };
-    let measured = ranking.iter().filter(|row| row.mean.is_some()).count();
     Table {
         dataset: &manifest.name,
         heading: terminal::heading(manifest),
@@ -36,7 +35,7 @@ fn table<'a>(report: &Report, input: &Input<'a>, manifest: &'a Manifest, verdict
         rows: ranking.iter().map(row).collect(),
         how_to_read: format!(
             "The best mean of each metric is bold. {}",
-            words::significance(input, &manifest.name, measured, splits::splits(input, &manifest.name).len() > 1)
+            words::significance(input, &manifest.name, splits::splits(input, &manifest.name).len() > 1)
         ),
         notes: notes(input, &manifest.name, verdict, &ranking),
     }
