@@ -110,10 +110,10 @@ pub(crate) fn wait_where_leaving() {
     }
 }
 
-/// Ends the process as it is, without waiting for its threads, once what they stored for themselves alone is removed.
+/// Ends the process as it is, without waiting for its threads, once what they stored for themselves alone is removed; the message is
+/// the last line, whatever they would still say.
 fn leave(format: LogFormat, message: &str) -> ! {
     LEAVING.store(true, Ordering::Relaxed);
-    say(format, message);
     let (removed, end) = mpsc::channel();
     let remove = move || {
         pipeline::remove_scratch_folders();
@@ -122,5 +122,7 @@ fn leave(format: LogFormat, message: &str) -> ! {
     if thread::Builder::new().spawn(remove).is_ok() {
         let _ = end.recv_timeout(REMOVAL); // what is left then stays
     }
+    let _others_wait = io::stderr().lock();
+    say(format, message);
     low_level::exit(EXIT_CODE.into())
 }
