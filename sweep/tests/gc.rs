@@ -53,6 +53,7 @@ fn leftovers_go_and_results_stay() {
         (format!("{trial}/curve/0123456789abcdef.parquet"), "of an attempt at a trial that does not count"),
         (format!("{trial}/checkpoint/0123456789abcdef/scorer.json#1"), "never finished writing"),
         (format!("{dataset}/train.parquet#12"), "never finished writing"),
+        ("runs/sweeps/tiny/plan.json#3".to_owned(), "never finished writing"),
         ("runs/claims/probe-0123456789abcdef0123456789abcdef".to_owned(), "a test of the storage"),
         ("runs/sweeps/tiny/per_user/ffffffffffffffff.parquet".to_owned(), "of no plan of this sweep"),
     ];
@@ -72,8 +73,8 @@ fn leftovers_go_and_results_stay() {
         let line = told.lines().find(|line| line.starts_with(path.trim_start_matches("runs/"))).unwrap_or_else(|| panic!("{path}: {told}"));
         assert!(line.ends_with(reason), "{line}");
     }
-    assert!(told.contains("\n9 files would be removed, "), "{told}");
-    assert_eq!(sandbox.gc(&[]).lines().count(), 10);
+    assert!(told.contains("\n10 files would be removed, "), "{told}");
+    assert_eq!(sandbox.gc(&[]).lines().count(), 11);
     assert_eq!(files(&sandbox), whole.union(&BTreeSet::from(kept.map(str::to_owned))).cloned().collect());
 }
 

@@ -15,7 +15,7 @@ use crate::{
 };
 use anyhow::{Result, bail};
 use dataset::{Dataset, Error, Location};
-use names::{OfTrial, StoredFile, named};
+use names::{OfTrial, StoredFile, named, sweep_of_plan};
 use orphan::What;
 use referenced::Referenced;
 use std::{
@@ -208,7 +208,10 @@ impl<'a> Judge<'a> {
         match named(aim) {
             Some(StoredFile::Probe) => Ok(true),
             Some(named) => self.is_own(named, &self.session.storage().join(aim)),
-            None => Ok(aim == "ranksweep.json"),
+            None => match sweep_of_plan(aim) {
+                Some(sweep) => self.is_own(StoredFile::Sweep(sweep, None), &self.session.storage().join(aim)),
+                None => Ok(aim == "ranksweep.json"),
+            },
         }
     }
 

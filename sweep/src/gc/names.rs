@@ -83,6 +83,15 @@ pub(super) fn named(path: &str) -> Option<StoredFile<'_>> {
     }
 }
 
+/// The sweep whose plan has this path, the present one or an earlier one. A plan is no leftover, and so has no name above; what was to be put in its place may be one.
+pub(super) fn sweep_of_plan(path: &str) -> Option<&str> {
+    let steps: Vec<&str> = path.split('/').collect();
+    match steps[..] {
+        ["sweeps", name, "plan.json"] | ["sweeps", name, "plans", _] | ["sweeps", name, "history", _, "plan.json"] => Some(name),
+        _ => None,
+    }
+}
+
 fn is_of_dataset(file: &str) -> bool {
     BESIDE_TABLES.contains(&file) || table_of(file).is_some_and(|table| TABLES.contains(&table))
 }
