@@ -81,6 +81,18 @@ pub fn evaluate(
     Ok(values.collect())
 }
 
+/// The places of the test items of a model among all items, by the settings' users, mask and ties; metrics and sampled candidates are not looked at.
+///
+/// # Errors
+/// [`Error::Ranking`] for a model and a dataset that do not fit, or no user to rank; [`Error::NotFinite`] for a score that is NaN or infinite.
+pub fn rank_test(dataset: &Dataset, scorer: &Scorer, settings: &Evaluation, memory: usize) -> Result<Rankings> {
+    let known = dataset.known();
+    let own = dataset.own_nodes();
+    let masked: Vec<&Interactions> = masked(dataset, &known, Split::Test, settings.mask)?.into_iter().chain(&own).collect();
+    let part = RankedPart::new(dataset, Split::Test, settings.users)?;
+    rank::rank(&scorer.of_part(Split::Test), &known, &masked, &part.interactions, settings.ties, memory)
+}
+
 /// The known items that are no candidates when a part is ranked.
 fn masked<'a>(dataset: &'a Dataset, known: &'a Interactions, split: Split, mask: Mask) -> Result<Vec<&'a Interactions>> {
     match (split, mask) {

@@ -9,12 +9,9 @@ use crate::{
 };
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use dataset::{Location, Split};
-use evaluator::{
-    part::RankedPart,
-    rank,
-    settings::{Ties, Users},
-};
+use dataset::Location;
+use evaluator::{evaluate::rank_test, settings::Evaluation};
+use std::collections::BTreeSet;
 use theory::{bounds::Grid, opauc};
 
 /// The statements of the papers about losses and metrics, recomputed.
@@ -36,7 +33,7 @@ enum Question {
     Dro(Dro),
     /// How closely partial areas under the ROC curve follow metrics of the list's head (paper 003, Theorem 3, Figure 6)
     Opauc(Opauc),
-    /// What softmax-at-k bounds, and how well its quantile is estimated, of a trained model or of normal scores (paper 001, Theorem 3)
+    /// What softmax-at-k bounds, and how well its quantile is estimated, of a trained model or of normal scores (paper 001, Theorems 3.1 and 3.2)
     Quantiles(Quantiles),
     /// Whether the quadratic forms of the softmax loss are upper bounds (paper 004, Proposition 7)
     Rg(Rg),
@@ -96,7 +93,7 @@ struct Quantiles {
     /// Without a sweep file: how many normal scores
     #[arg(long, default_value_t = 8_360, conflicts_with = "sweep")]
     items: u32,
-    /// K: the quantile is the K-th largest score
+    /// K: the quantile is the K-th largest score, of Theorem 3.2 the next one below it
     #[arg(long, default_value_t = 20)]
     cutoff: u32,
     /// Numbers of items that an estimate draws
@@ -156,11 +153,16 @@ impl Theory {
 
 impl Bounds {
     fn study(&self) -> Result<Study> {
-        let nonnegative = self.nonnegative.unwrap_or(self.population / 5 * 2);
-        let grid = Grid { ranks: self.ranks.clone(), negatives: self.negatives.clone(), population: self.population, nonnegative };
+        let nonnegative = self.nonnegative.unwrap_or(self.population.saturating_mul(2) / 5);
+        let grid = Grid { ranks: ascending(&self.ranks), negatives: ascending(&self.negatives), population: self.population, nonnegative };
         grid.check()?;
         study::bounds::study(&grid)
     }
+}
+
+/// The numbers in order, each once.
+fn ascending(numbers: &[u64]) -> Vec<u64> {
+    numbers.iter().copied().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 impl Dro {
@@ -176,19 +178,15 @@ impl Opauc {
         let settings = opauc::Study { positives, negatives, permutations, cutoffs: cutoffs.clone() };
         settings.check()?;
         let model = self.stored.read(global)?;
-        let lists = model.map(|model| lists(model, global.memory)).transpose()?;
+        let lists = model.map(|(session, model)| lists(&session.plan.evaluation, model, global.memory)).transpose()?;
         study::opauc::study(&settings, seed, lists.as_ref())
     }
 }
 
-/// The ranks of the test items of users with train interactions, as in the evaluation.
-fn lists(model: Model, memory: usize) -> Result<Lists> {
+/// The ranks of the test items among the whole catalogue, by the sweep's users, mask and ties.
+fn lists(evaluation: &Evaluation, model: Model, memory: usize) -> Result<Lists> {
     let Model { trial, dataset, scorer, .. } = model;
-    let known = dataset.known();
-    let masked = [&*known, &dataset.validation];
-    let part = RankedPart::new(&dataset, Split::Test, Users::Known)?;
-    let rankings = rank::rank(&scorer, &known, &masked, &part.interactions, Ties::Pessimistic, memory)?;
-    Ok(Lists { trial: trial.trial, rankings })
+    Ok(Lists { trial: trial.trial, rankings: rank_test(&dataset, &scorer, evaluation, memory)? })
 }
 
 impl Quantiles {
@@ -196,9 +194,9 @@ impl Quantiles {
         let settings =
             quantiles::QuantileSettings { cutoff: self.cutoff, negatives: self.negatives.clone(), error: self.error, seed: self.seed };
         let model = self.stored.read(global)?;
-        settings.check(model.as_ref().map_or(self.items, |model| model.scorer.items() as u32))?;
+        settings.check(model.as_ref().map_or(self.items, |(_, model)| model.scorer.items() as u32))?;
         let (subject, rows) = match &model {
-            Some(model) => (quantiles::model::subject(model), quantiles::model::rows(model, &settings, global.memory)?),
+            Some((_, model)) => (quantiles::model::subject(model), quantiles::model::rows(model, &settings, global.memory)?),
             None => (quantiles::normal::subject(self.items), quantiles::normal::rows(self.items, &settings)),
         };
         quantiles::study(&subject, &settings, &rows)
@@ -213,9 +211,10 @@ impl Rg {
 }
 
 impl TrainedModelArguments {
-    fn read(&self, global: &Global) -> Result<Option<Model>> {
+    fn read(&self, global: &Global) -> Result<Option<(Session, Model)>> {
         let Some(sweep) = &self.sweep else { return Ok(None) };
         let session = Session::open(sweep, global.storage.as_deref(), global.machine(), global.progress())?;
-        model::read(&session, self.dataset.as_deref(), self.trial.as_deref()).map(Some)
+        let model = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
+        Ok(Some((session, model)))
     }
 }

@@ -108,7 +108,7 @@ fn chart(grid: &Grid) -> Result<Chart> {
                 "Probability that the loss is at least -log of the metric, for a positive at a rank among {} negatives.",
                 number::count(grid.population as usize)
             ),
-            "Sampled without replacement. Dots: the ranks of the table; lines: all ranks between. CCE never surely bounds RR (Theorem 10)."
+            "Sampled without replacement. Dots: the ranks of the table; lines: ranks between. CCE never surely bounds RR (Theorem 10)."
                 .into(),
         ],
         keys: LINES.map(|(_, _, name, color, dashed)| LegendEntry { name: name.into(), color, dashed }).to_vec(),

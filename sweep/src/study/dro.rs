@@ -162,8 +162,8 @@ fn remarks(negatives: u32) -> Vec<String> {
     let most = f64::from(negatives).ln();
     vec![
         format!(
-            "No distribution over {} negatives is further than {most:.2} from the uniform one: a larger ρ asks for what cannot be, and the printed \
-             temperature then trains on the hardest negative almost alone.",
+            "No distribution over {} negatives is further than {most:.2} from the uniform one: from there on the ball holds all of them, no temperature belongs to it, and \
+             the printed one trains on the hardest negative almost alone.",
             number::count(negatives as usize)
         ),
         "Pairs are of random users with normal scores; β of the loss there is the share of negatives whose mean loss, from the top, is that of the \

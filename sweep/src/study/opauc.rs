@@ -7,7 +7,7 @@ use crate::{
     number,
     tables::{numbers, numbers_or_null, texts},
 };
-use anyhow::{Context, Result};
+use anyhow::Result;
 use arrow::{
     array::BooleanArray,
     datatypes::{Float64Type, UInt32Type, UInt64Type},
@@ -73,7 +73,7 @@ pub(crate) fn study(study: &opauc::Study, seed: u64, lists: Option<&Lists>) -> R
         statements: statements(&brackets, &parts, &study.cutoffs),
         chart: chart(study, &parts)?,
         rows: rows(&parts, &study.cutoffs),
-        remarks: remarks(&brackets),
+        remarks: remarks(&brackets, &parts[0].correlations),
     })
 }
 
@@ -155,10 +155,10 @@ fn statements(brackets: &[Bracketed], parts: &[ListCorrelations], cutoffs: &[u32
     let mut sorted = cutoffs.to_vec();
     sorted.sort_unstable();
     let grows = parts.iter().map(|part| {
-        let depth = |metric, cutoff| best(&part.correlations, metric, cutoff).map_or(0, |best| best.depth);
-        let steps = TopKMetric::ALL
-            .into_iter()
-            .flat_map(|metric| sorted.windows(2).map(move |pair| depth(metric, pair[0]) <= depth(metric, pair[1])));
+        // A metric that is the same of all lists has no best b.
+        let depth = |metric, cutoff| best(&part.correlations, metric, cutoff).map(|best| best.depth);
+        let step = |metric, pair: &[u32]| Some(depth(metric, pair[0])? <= depth(metric, pair[1])?);
+        let steps = TopKMetric::ALL.into_iter().flat_map(|metric| sorted.windows(2).filter_map(move |pair| step(metric, pair)));
         Statement::of(
             format!("the best b does not fall when the cutoff grows, {}", part.title),
             "second guideline of section 5",
@@ -196,7 +196,7 @@ fn rows(parts: &[ListCorrelations], cutoffs: &[u32]) -> TextTable {
     rows
 }
 
-fn remarks(brackets: &[Bracketed]) -> Vec<String> {
+fn remarks(brackets: &[Bracketed], of_permutations: &[Correlation]) -> Vec<String> {
     let total =
         |all: bool, field: fn(&Brackets) -> u64| brackets.iter().filter(|row| row.all == all).map(|row| field(&row.brackets)).sum::<u64>();
     let counts = |all| [total(all, |row| row.lists), total(all, |row| row.single_points)].map(|count| number::count(count as usize));
@@ -205,9 +205,27 @@ fn remarks(brackets: &[Bracketed]) -> Vec<String> {
         format!(
             "The bracket of Theorem 3 is a single number of hits in {points} of all {all} small lists, and in {of_permuted} of {permuted} brackets of permutations."
         ),
-        "The area over all negatives (the largest b of the permutations) is AUC: it follows the head of the list least.".into(),
+        format!("The area over all negatives (the largest b of the permutations) is AUC{}.", least_of_auc(of_permutations)),
         "Recall and precision differ by a constant where all lists have the same number of positives: one correlation.".into(),
     ]
+}
+
+/// The metric that AUC follows least, where it is not the best area of all metrics, in words that follow a sentence.
+fn least_of_auc(permuted: &[Correlation]) -> String {
+    let last = permuted.iter().map(|row| row.depth).max();
+    let of_auc = permuted.iter().filter(|row| Some(row.depth) == last).filter_map(|row| Some((row, row.value?)));
+    let least = of_auc.min_by(|(_, one), (_, other)| one.total_cmp(other));
+    let beside = least.and_then(|(row, value)| Some((row, value, best(permuted, row.metric, row.cutoff)?)));
+    match beside {
+        Some((row, value, Correlation { depth, value: Some(best), .. })) if depth < row.depth => {
+            format!(
+                ", which follows {}@{} least: with {value:.2}, and the area over the best {depth} with {best:.2}",
+                row.metric.name(),
+                row.cutoff
+            )
+        }
+        _ => String::new(),
+    }
 }
 
 fn chart(study: &opauc::Study, parts: &[ListCorrelations]) -> Result<Chart> {
@@ -226,15 +244,17 @@ fn chart(study: &opauc::Study, parts: &[ListCorrelations]) -> Result<Chart> {
                 study.negatives,
                 if parts.len() > 1 { ", and over the model's users" } else { "" }
             ),
-            "The further left a line peaks, the harder the negatives that its metric depends on. At the right end stands AUC.".into(),
+            "The further left a line peaks, the harder the negatives that its metric depends on. Permutations end at AUC, users at the fewest negatives that one has."
+                .into(),
         ],
         keys: study.cutoffs.iter().enumerate().map(key).collect(),
         columns: 2,
-        panels: panels.map(|(part, metric)| panel(part, metric, &study.cutoffs)).collect::<Result<_>>()?,
+        panels: panels.filter_map(|(part, metric)| panel(part, metric, &study.cutoffs)).collect(),
     })
 }
 
-fn panel(part: &ListCorrelations, metric: TopKMetric, cutoffs: &[u32]) -> Result<Panel> {
+/// None of a metric that is the same of all lists.
+fn panel(part: &ListCorrelations, metric: TopKMetric, cutoffs: &[u32]) -> Option<Panel> {
     let line = |(key, &cutoff): (usize, &u32)| {
         let of = part.correlations.iter().filter(|row| row.metric == metric && row.cutoff == cutoff);
         Line { key, points: of.filter_map(|row| Some((f64::from(row.depth), row.value?))).collect(), mark: PlotStyle::Both }
@@ -245,13 +265,12 @@ fn panel(part: &ListCorrelations, metric: TopKMetric, cutoffs: &[u32]) -> Result
         _ => metric.name(),
     };
     let points = || lines.iter().flat_map(|line| line.points.iter().copied());
-    let none = || format!("no metric varies over {}", part.title);
-    Ok(Panel {
+    Some(Panel {
         title: format!("{name}, {}", part.title),
         across: "b: best negatives that the area is over".into(),
         up: "correlation".into(),
-        x: Axis::logarithmic(points().map(|(depth, _)| depth), 0.02).with_context(none)?,
-        y: Axis::around(points().map(|(_, value)| value).chain([0.0, 1.0]), 0.03, 5).with_context(none)?,
+        x: Axis::logarithmic(points().map(|(depth, _)| depth), 0.02)?,
+        y: Axis::around(points().map(|(_, value)| value).chain([0.0, 1.0]), 0.03, 5)?,
         lines,
         levels: Vec::new(),
     })
@@ -271,5 +290,17 @@ mod tests {
         assert!(text.lines().any(|line| line.contains("ndcg@5, permutations")) && !text.contains("fails"), "{text}");
         assert_eq!(study.chart.panels.len(), 2);
         assert!(study.chart.svg().is_ok());
+    }
+
+    /// Of seven items with three positives recall@7 is 1 for all: nothing follows it, and no step leads to it.
+    #[test]
+    fn a_metric_that_never_varies_is_left_out() {
+        let of = |cutoffs: Vec<u32>| study(&opauc::Study { positives: 3, negatives: 4, permutations: 2_000, cutoffs }, 1, None).unwrap();
+        let both = of(vec![2, 7]);
+        let grows = both.statements.iter().find(|statement| statement.claim.contains("does not fall")).unwrap();
+        assert_eq!((grows.cases, grows.violations, both.chart.panels.len()), (1, 0, 2));
+        let whole = of(vec![7]);
+        assert_eq!(whole.chart.panels.len(), 1);
+        assert!(whole.chart.svg().is_ok());
     }
 }

@@ -6,6 +6,9 @@ use crate::Statement;
 /// The most that sums of probabilities in another order may differ by.
 const ROUNDING: f64 = 1e-9;
 
+/// Theorem 7 is the appendix's copy of it.
+const ORDER: &str = "Theorem 3, of NDCG without replacement; and beyond it";
+
 type Kind = (Loss, Form);
 const BPR: Kind = (Loss::Bpr, Form::Survival);
 const BCE: Kind = (Loss::Bce, Form::Survival);
@@ -15,9 +18,9 @@ const TIGHT: Kind = (Loss::Cce, Form::Tight);
 /// The statements, of the probabilities of a grid.
 pub fn statements(bounds: &[Bound]) -> Vec<Statement> {
     vec![
-        Statement::of("CCE bounds with at most the probability of BPR", "Theorems 3 and 7", in_order(bounds, CCE, BPR)),
-        Statement::of("the same of CCE with its tight probability", "Theorems 3 and 7", in_order(bounds, TIGHT, BPR)),
-        Statement::of("BPR bounds with at most the probability of BCE", "Theorems 3 and 7", in_order(bounds, BPR, BCE)),
+        Statement::of("CCE bounds with at most the probability of BPR", ORDER, in_order(bounds, CCE, BPR)),
+        Statement::of("the same of CCE with its tight probability", ORDER, in_order(bounds, TIGHT, BPR)),
+        Statement::of("BPR bounds with at most the probability of BCE", ORDER, in_order(bounds, BPR, BCE)),
         printed(bounds),
         reachable(bounds),
         rising(bounds),
@@ -81,7 +84,7 @@ mod tests {
     }
 
     proptest! {
-        /// Theorems 3 and 7, for the thresholds and for the counts.
+        /// Theorem 3, for the thresholds and for the counts.
         #[test]
         fn the_order_holds_everywhere(population in 1u64..600, rank in 0.0..=1.0, negatives in 0.0..=1.0, nonnegative in 0.0..=1.0) {
             let count = |share: f64, of: u64| 1 + (share * (of - 1) as f64) as u64;

@@ -1,6 +1,6 @@
 //! The probability of at least so many high-scoring negatives among those sampled.
 
-use statrs::distribution::{Binomial, DiscreteCDF, Hypergeometric};
+use statrs::distribution::{Binomial, Discrete, DiscreteCDF, Hypergeometric};
 
 /// How negatives are drawn from the population.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,9 +39,34 @@ pub(super) fn at_least(needed: u64, above: u64, draws: u64, population: u64, sam
             let terms = above.min(draws).saturating_sub(below);
             if terms > MANY && below < terms { 1.0 - count.cdf(below) } else { count.sf(below) }
         }
-        Sampling::WithReplacement => Binomial::new(above as f64 / population as f64, draws).expect("a share is a probability").sf(below),
+        Sampling::WithReplacement => binomial(needed, above as f64 / population as f64, draws),
     };
     probability.clamp(0.0, 1.0)
+}
+
+/// `P(X >= needed)` of a binomial X, `needed` at least 1. The terms of the tail away from the mode are added up from the largest on: the continued fraction of the
+/// library's incomplete beta function ends too soon where millions are drawn.
+fn binomial(needed: u64, share: f64, draws: u64) -> f64 {
+    if needed > draws || share == 0.0 {
+        return 0.0;
+    }
+    if share == 1.0 {
+        return 1.0;
+    }
+    let count = Binomial::new(share, draws).expect("a share is a probability");
+    let odds = share / (1.0 - share);
+    let is_above = needed as f64 > (draws as f64 + 1.0) * share;
+    let (mut at, mut term, mut sum) = if is_above { (needed, count.pmf(needed), 0.0) } else { (needed - 1, count.pmf(needed - 1), 0.0) };
+    while term > sum * f64::EPSILON * 1e-3 {
+        sum += term;
+        match is_above {
+            true if at == draws => break,
+            true => (at, term) = (at + 1, term * odds * (draws - at) as f64 / (at + 1) as f64),
+            false if at == 0 => break,
+            false => (at, term) = (at - 1, term / odds * at as f64 / (draws - at + 1) as f64),
+        }
+    }
+    if is_above { sum } else { 1.0 - sum }
 }
 
 #[cfg(test)]
@@ -66,11 +91,15 @@ mod tests {
         assert_near(with(9, 9, 100, 1000), 3.525869790121e-07, 1e-12);
         assert_near(with(3, 20_000, 64, 1_000_000), 1.366315604647e-01, 1e-9);
         assert_near(with(11, 10, 100, 1000), 6.255518382834e-09, 1e-14);
+        assert_near(with(500_000, 500_000, 1_000_000, 1_000_000), 0.5003989421806654, 1e-7);
+        assert_near(with(50_000_000, 49_999_999, 100_000_000, 100_000_000), 0.49996010577199657, 1e-6);
+        assert_near(with(10_003_000, 9_999_999, 100_000_000, 100_000_000), 0.15861492095174431, 1e-6);
+        assert_near(with(1_010_000, 1_000_000, 3_000_000, 3_000_000), 9.887236008772435e-35, 1e-40);
         assert_eq!([with(1, 1000, 1, 1000), with(1, 0, 5, 10), without(1, 0, 5, 10), without(0, 0, 5, 10)], [1.0, 0.0, 0.0, 1.0]);
     }
 
     proptest! {
-        /// Theorems 3 and 7 rest on this: more high-scoring negatives make every count more probable.
+        /// Theorem 3 rests on this: more high-scoring negatives make every count more probable.
         #[test]
         fn more_above_are_more_probable(population in 1u64..400, one in 0.0..1.0, other in 0.0..1.0, share in 0.0..1.0, needed in 0u64..30) {
             let count = |share: f64| (share * population as f64) as u64;

@@ -27,13 +27,15 @@ pub(crate) fn subject(model: &Model) -> Subject {
 pub(crate) fn rows(model: &Model, settings: &QuantileSettings, memory: usize) -> Result<Vec<Row>> {
     let train = &model.dataset.train;
     let users: Vec<u32> = (0..train.users() as u32).filter(|&user| !train.row(user as usize).is_empty()).collect();
-    let best = top_k(&model.scorer, train, &[], &users, settings.cutoff as usize, memory)?;
-    let exact: Vec<f32> = best.iter().filter_map(|list| list.last()).map(|&(_, score)| score).collect();
+    // The K-th largest, and the next one, which is the (1 - K / n)-quantile of Theorem 3.2.
+    let best = top_k(&model.scorer, train, &[], &users, settings.cutoff as usize + 1, memory)?;
+    let exact = |place: u32| best.iter().map(move |list| list[place as usize].1);
     let mut rows = Vec::new();
     for estimator in [Estimator::Union, Estimator::Sample] {
         for (place, &negatives) in settings.negatives.iter().enumerate() {
             let estimates = estimates(model, settings, &users, estimator, place, negatives, memory)?;
-            let off: Vec<f64> = estimates.iter().zip(&exact).map(|(estimate, exact)| f64::from(*estimate) - f64::from(*exact)).collect();
+            let exact = exact(if estimator == Estimator::Union { settings.cutoff - 1 } else { settings.cutoff });
+            let off: Vec<f64> = estimates.iter().zip(exact).map(|(estimate, exact)| f64::from(*estimate) - f64::from(exact)).collect();
             let errors =
                 errors(&off, settings.error).with_context(|| format!("dataset `{}` has no user with train items", model.dataset.name))?;
             rows.push(Row { estimator, negatives, errors, delta: largest_delta(model.scorer.items() as u64, settings.cutoff.into()) });

@@ -25,7 +25,7 @@ pub(super) fn chart(subject: &Subject, settings: &QuantileSettings, rows: &[Row]
             key("its deviation; share exact", 1, true),
             key("N items", 2, false),
             key("its deviation; share exact", 2, true),
-            key("Theorem 3.2", 0, false),
+            key(if subject.has_known_distribution() { "Theorem 3.2" } else { "Theorem 3.2, or more" }, 0, false),
         ],
         columns: 2,
         panels: vec![errors(rows)?, shares(settings, rows)?],
