@@ -17,6 +17,8 @@ typedef unsigned long long u64;
 #define WARP_SIZE 32u
 
 __device__ __forceinline__ unsigned lane() { return threadIdx.x % WARP_SIZE; }
+// The number of this thread's warp among those of all blocks: not by that of the thread, which has no 32 bits from 2^27 warps on.
+__device__ __forceinline__ unsigned grid_warp() { return blockIdx.x * (blockDim.x / WARP_SIZE) + threadIdx.x / WARP_SIZE; }
 
 // The sum over a warp, in every lane: always the same tree.
 template <class T>

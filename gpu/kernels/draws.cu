@@ -67,7 +67,7 @@ __device__ unsigned exact_draw(const double* weights, unsigned items, const unsi
 extern "C" __global__ void draw_items(const unsigned* users, unsigned rows, unsigned first_row, const unsigned* starts, const unsigned* train,
     const unsigned* columns, const double* weights, unsigned weighted, unsigned items, u64 key, unsigned step, unsigned by_user, unsigned* out,
     unsigned width, unsigned first, unsigned draws) {
-    unsigned row = (blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE;
+    unsigned row = grid_warp();
     if (row >= rows) return; // the whole warp
     unsigned user = users[row], from = starts[user], to = starts[user + 1];
     u64 seed = start_of(key, step, by_user ? user : first_row + row);

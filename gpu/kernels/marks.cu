@@ -2,7 +2,7 @@
 
 // Writes out the zeros of rows without a mark, and the marks as numbers, 0 or 1. A warp makes a row.
 extern "C" __global__ void write_zeros(const unsigned char* marks, unsigned rows, unsigned dim, float* gradients, float* numbers) {
-    unsigned row = (blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE;
+    unsigned row = grid_warp();
     if (row >= rows) return; // the whole warp
     bool marked = marks[row] != 0;
     for (unsigned d = lane(); !marked && d < dim; d += WARP_SIZE) gradients[(size_t)row * dim + d] = 0.0f;
@@ -19,7 +19,7 @@ extern "C" __global__ void marks_of_numbers(const float* numbers, unsigned rows,
 // makes a row.
 extern "C" __global__ void pack_rows(const unsigned* listed, const unsigned* number, const float* table, unsigned most, unsigned room, unsigned dim,
     unsigned* keys, float* values) {
-    unsigned at = (blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE;
+    unsigned at = grid_warp();
     if (at >= room) return; // the whole warp
     bool is_listed = at < most && at < number[0];
     unsigned row = is_listed ? listed[at] : 0;

@@ -113,7 +113,7 @@ extern "C" __global__ void propagate_pull(const unsigned* __restrict__ offsets, 
     const float* __restrict__ item_vectors, const unsigned char* __restrict__ user_marks, const unsigned char* __restrict__ item_marks,
     float* __restrict__ user_out, float* __restrict__ item_out, const unsigned* __restrict__ pieces, unsigned number, unsigned nodes,
     float* __restrict__ parts) {
-    unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE, node, from, to;
+    unsigned warp = grid_warp(), node, from, to;
     float* piece = nullptr;
     if (warp < number) {
         node = pieces[3 * warp], from = pieces[3 * warp + 1], to = pieces[3 * warp + 2];
@@ -137,7 +137,7 @@ extern "C" __global__ void propagate_pieces(const unsigned* __restrict__ offsets
     const float* __restrict__ user_starts, const float* __restrict__ item_starts, const float* __restrict__ user_vectors,
     const float* __restrict__ item_vectors, const unsigned char* __restrict__ user_marks, const unsigned char* __restrict__ item_marks,
     float* __restrict__ user_out, float* __restrict__ item_out, const unsigned* __restrict__ longs, unsigned number, const float* parts) {
-    unsigned at = (blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE;
+    unsigned at = grid_warp();
     if (at >= number) return; // the whole warp, here and below
     Layer layer = {offsets, neighbours, users, dim, first, marked, scales, mean, user_starts, item_starts, user_vectors, item_vectors,
         user_marks, item_marks, user_out, item_out};

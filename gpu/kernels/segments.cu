@@ -165,7 +165,7 @@ extern "C" __global__ void segment_sums(const unsigned* __restrict__ places, con
     const unsigned* __restrict__ counters, unsigned most, const float* __restrict__ weights, const float* __restrict__ vectors, unsigned width,
     unsigned dim, float* __restrict__ parts, float* __restrict__ part_totals, float* __restrict__ out, unsigned char* __restrict__ touched,
     float* __restrict__ totals) {
-    unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE, from, to;
+    unsigned warp = grid_warp(), from, to;
     float *target, *total;
     if (warp < most) {
         if (warp >= counters[0]) return; // the whole warp, here and below
@@ -187,7 +187,7 @@ extern "C" __global__ void segment_sums(const unsigned* __restrict__ places, con
 // Adds the pieces of each long segment, in order: a warp.
 extern "C" __global__ void segment_pieces(const unsigned* longs, const unsigned* counters, unsigned dim, const float* __restrict__ parts,
     const float* __restrict__ part_totals, float* __restrict__ out, float* __restrict__ totals) {
-    unsigned at = (blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE;
+    unsigned at = grid_warp();
     if (at >= counters[1]) return; // the whole warp
     unsigned row = longs[3 * at], first = longs[3 * at + 1], pieces = longs[3 * at + 2];
     for (unsigned column = lane(); column < dim; column += WARP_SIZE) {

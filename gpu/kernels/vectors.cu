@@ -16,7 +16,7 @@ __device__ float squared_norm(const float* row, unsigned dim) {
 // `kept` where the table itself does not serve.
 extern "C" __global__ void prepare_rows(const float* table, const unsigned* ids, unsigned chosen, unsigned rows, unsigned dim, unsigned similarity,
     unsigned kept, float* vectors, float* norms) {
-    unsigned row = (blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE;
+    unsigned row = grid_warp();
     if (row >= rows) return; // the whole warp
     const float* from = table + (size_t)(chosen ? ids[row] : row) * dim;
     float square = similarity == 0 ? 1.0f : squared_norm(from, dim);
@@ -29,7 +29,7 @@ extern "C" __global__ void prepare_rows(const float* table, const unsigned* ids,
 // The gradients of original rows, in place, from sums of weights times prepared partners, and the sums of the weights; of marked rows alone.
 extern "C" __global__ void finish_gradients(const float* vectors, const float* norms, const float* totals, const unsigned char* marks, unsigned marked,
     unsigned rows, unsigned dim, unsigned similarity, float* gradients) {
-    unsigned row = (blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE;
+    unsigned row = grid_warp();
     if (row >= rows || (marked && !marks[row])) return; // the whole warp
     const float* vector = vectors + (size_t)row * dim;
     float* gradient = gradients + (size_t)row * dim;

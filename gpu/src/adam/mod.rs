@@ -1,4 +1,4 @@
-//! Adam's steps, with the CPU's bits: `kernels/adam.cu`.
+//! Adam's steps, with the CPU's bits but for rows that were left behind: `kernels/adam.cu`.
 //!
 //! [`step`] makes the step of a whole table, [`move_rows`] that of listed rows alone. Where all rows move in every step but few have a
 //! gradient, [`Leaps`] leaves the others behind.

@@ -107,7 +107,7 @@ pub use new_users::{FoldInSettings, NewNodes, NewUsers, RIDGE, Trained};
 pub use ngcf::{Ngcf, Propagate};
 pub use nia_gcn::NiaGcn;
 pub use node2vec::Node2Vec;
-pub use operations::{as_elsewhere, select_rows};
+pub use operations::{as_elsewhere, select_rows, sum_rows};
 pub use parameters::NamedMatrices;
 pub use popularity::Popularity;
 pub use random::Random;

@@ -22,7 +22,7 @@ pub use plain::as_elsewhere;
 pub(crate) use plain::{is_ours, sigmoid};
 pub(crate) use real::Real;
 use rows::{CausalSoftmax, LayerNorm};
-pub use select::select_rows;
+pub use select::{select_rows, sum_rows};
 use std::ops::Range;
 
 /// `[users + items, dim]` of the tables of users and items.

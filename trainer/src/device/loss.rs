@@ -43,6 +43,15 @@ impl DeviceLoss {
         loss.kernel().map_or_else(|| Self::Formula { loss: loss.clone(), items }, Self::Kernel)
     }
 
+    /// Steps that a host may ask a device for before it waits. A device that runs behind takes some thousand launches, of which a formula's step has up to 155; where a
+    /// rank is lost none of them returns, and the host, which has to see that, must never get to the last.
+    pub(crate) fn steps_ahead(&self) -> u32 {
+        match self {
+            Self::Kernel(_) => 8,
+            Self::Formula { .. } => 2,
+        }
+    }
+
     /// Replaces scores `[rows, 1 + N]` by the derivatives of the losses times `scale`; `losses [rows]`.
     pub(crate) fn score_gradients(&self, gpu: &Gpu, scored: Scored, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {
         if scored.rows == 0 {

@@ -178,6 +178,11 @@ impl DeviceTraining {
         Ok(self.pairs.set_order(&self.gpu, order)?)
     }
 
+    /// Steps after which several ranks wait for their devices and ask what is due.
+    pub(crate) fn steps_together(&self) -> u32 {
+        self.loss.steps_ahead()
+    }
+
     /// Waits for the steps that were asked for. What was asked for with others is read only after it: they may be lost.
     pub(crate) fn finish(&self, collective: &Collective) -> Result<()> {
         collective.finish("the steps", &self.gpu)

@@ -13,10 +13,6 @@ use crate::{
 };
 use gpu::Gpu;
 
-/// Steps after which several ranks wait for their devices and ask what is due. A device that runs behind takes few launches more, and where a rank is
-/// lost none of them returns: the host must never get there.
-const TOGETHER: u32 = 8;
-
 /// The device of a rank, where it is not the CPU: a process's ranks have devices one after the other.
 pub(crate) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>> {
     let local = collective.local_rank() as usize;
@@ -58,7 +54,7 @@ impl TrainState<'_> {
                 device.catch_up(&mut self.stepper)?;
             }
             callback.so_far().step = step;
-            if self.collective.ranks() > 1 && !step.is_multiple_of(TOGETHER) && step < batches.steps() {
+            if self.collective.ranks() > 1 && !step.is_multiple_of(device.steps_together()) && step < batches.steps() {
                 callback.on_step();
                 continue;
             }

@@ -8,8 +8,9 @@
 
 use super::touched::{Gradients, Reach, marks};
 use crate::{Result, collective::Collective, fit::distributed::all_reduce::is_by_row};
-use candle_core::{DType, Tensor};
+use candle_core::Tensor;
 use gpu::{CollectiveCall, Gpu};
+use models::sum_rows;
 
 /// What stands for a row where a rank has fewer than there is room for.
 const NONE: u32 = u32::MAX;
@@ -93,9 +94,7 @@ fn taken(
             }
             // What is no row has a gradient of zeros, which any row may have besides.
             let places: Vec<u32> = ids.iter().map(|&id| if id == NONE { 0 } else { id }).collect();
-            let places = Tensor::from_slice(&places, places.len(), own.device())?;
-            let values = gpu.into_tensor(values, (ids.len(), dim))?;
-            let sums = Tensor::zeros((rows, dim), DType::F32, own.device())?.index_add(&places, &values, 0)?;
+            let sums = sum_rows(&gpu.into_tensor(values, (ids.len(), dim))?, &places, rows)?;
             Ok((sums, Some(marks(ids.into_iter().filter(|&id| id != NONE), rows))))
         }
         _ => unreachable!("calls come back as they were made"),
@@ -106,7 +105,7 @@ fn taken(
 mod tests {
     use super::{super::touched, *};
     use crate::collective;
-    use candle_core::Device;
+    use candle_core::{DType, Device};
     use std::time::Duration;
 
     const LONG: Duration = Duration::from_secs(60);
