@@ -186,6 +186,11 @@ impl Learning {
         self.sampler.negatives(self.training.batch_size)
     }
 
+    /// Whether the sampler's rule leaves aside some of what is drawn: with a derivative of zero these are not in the loss.
+    pub(crate) fn narrows(&self) -> bool {
+        self.candidates() > self.negatives()
+    }
+
     /// Whether several ranks can train it, each with a part of the rows of a batch.
     ///
     /// # Errors

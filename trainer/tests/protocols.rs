@@ -92,6 +92,53 @@ fn the_batchs_vectors_are_drawn_to_zero_by_how_often_they_stand_there() {
     }
 }
 
+/// A loss that is a mean by itself: three negatives weigh three times as much where they are summed.
+#[test]
+fn the_sum_over_what_is_kept_is_one_of_a_mean_too() {
+    let (epsilon, one_step) = (1e5, r#"{"epochs": 1, "batch_size": 2, "evaluate_every": 1}"#);
+    let data = two_of_many(10);
+    let after = |rate: f64, sum: bool| {
+        let optimizer = format!(r#"{{"adam": {{"learning_rate": {rate}, "epsilon": {epsilon}}}}}"#);
+        let sampler = format!(r#"{{"dns-mn": {{"candidates": 8, "negatives": 3, "sum": {sum}}}}}"#);
+        let ccl = r#"{"ccl": {"margin": -2.0, "negative_weight": 1.0, "similarity": "dot"}}"#;
+        let trial = trial(MF, ccl, &sampler, &optimizer, one_step);
+        tables(&format!("sum {}", trial.id()), &trial, &data, &RESOURCES)
+    };
+    let (start, mean, sum) = (after(1e-30, false), after(0.5 * epsilon, false), after(0.5 * epsilon, true));
+    // Items that are no positive move by the negatives' gradient alone.
+    let rows = start[1].values.iter().zip(&mean[1].values).zip(&sum[1].values).skip(2 * 16);
+    let moves: Vec<[f32; 2]> = rows.map(|((start, mean), sum)| [mean - start, sum - start]).collect();
+    assert!(moves.iter().any(|[mean, _]| mean.abs() > 1e-3));
+    assert!(moves.iter().all(|[mean, sum]| (3.0 * mean - sum).abs() < 1e-5), "{moves:?}");
+}
+
+/// Rows of one table that two trainings leave different.
+fn moved(before: &Matrix, after: &Matrix) -> Vec<usize> {
+    let rows = before.values.chunks_exact(before.dim).zip(after.values.chunks_exact(after.dim)).enumerate();
+    rows.filter(|(_, (before, after))| before != after).map(|(row, _)| row).collect()
+}
+
+/// Of twenty candidates the rule keeps one: the others have a gradient of zero, which `lazy-adam` must not take for one. Each row has its user, its positive and one
+/// negative, whether few items are touched or most; a user of `simplex` has its own vector and its history.
+#[test]
+fn lazy_adam_leaves_rows_alone_that_are_not_in_the_loss() {
+    let optimizer = |rate: f64| format!(r#"{{"lazy-adam": {{"learning_rate": {rate}, "weight_decay": 0.1}}}}"#);
+    let one_step = r#"{"epochs": 1, "batch_size": 2, "evaluate_every": 1}"#;
+    let dns = r#"{"dns": {"candidates": 20}}"#;
+    let simplex = r#"{"simplex": {"dim": 16, "dropout": 0.0}}"#;
+    for (backbone, sampler, items) in [(MF, dns, 420), (MF, dns, 60), (simplex, r#"{"uniform": {"negatives": 1}}"#, 60)] {
+        let data = two_of_many(items);
+        let after = |rate: f64| {
+            let trial = trial(backbone, BPR, sampler, &optimizer(rate), one_step);
+            tables(&format!("lazy {items} {}", trial.id()), &trial, &data, &RESOURCES)
+        };
+        let (start, end) = (after(1e-30), after(0.05));
+        let [users, of_items] = [0, 1].map(|side| moved(&start[side], &end[side]));
+        assert_eq!(users, [0, 1], "{backbone}");
+        assert!(of_items.starts_with(&[0, 1]) && (3..=4).contains(&of_items.len()), "{backbone}, {items}: {of_items:?}");
+    }
+}
+
 /// Trainings with each of the options, of 12 steps an epoch.
 fn options() -> Vec<Trial> {
     let plain = training("");
@@ -186,6 +233,9 @@ fn options_that_cannot_be_are_refused() {
         "backbone": {"enmf": {"dim": 8, "optimizer": {"adam": {"learning_rate": 0.1, "batch_l2": 0.1}}}}}"#;
     let own: Trial = serde_json::from_str(own).unwrap();
     assert!(own.check().unwrap_err().starts_with("batch_l2 is given, expected of models alone that learn from a loss"));
+    let sum = |loss: &str| unchecked(MF, loss, r#"{"dns-mn": {"candidates": 8, "negatives": 3, "sum": true}}"#, ADAM, &plain).check();
+    assert!(sum(r#"{"cce": {}}"#).unwrap_err().starts_with("sum is true, and the loss `cce`, which neither sums over its negatives"));
+    assert_eq!(sum(BPR), Ok(()));
     let lists = unchecked(r#"{"gru4rec": {"dim": 8}}"#, r#"{"smooth-ndcg": {"temperature": 1.0}}"#, UNIFORM, ADAM, &plain).check();
     assert!(lists.unwrap_err().contains("the backbone `gru4rec` predicts the next item of a history: take another loss"));
     let bounds = |optimizer: &str| unchecked(MF, BPR, UNIFORM, optimizer, &plain).check().unwrap_err();

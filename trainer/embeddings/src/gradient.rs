@@ -21,6 +21,11 @@ impl RowGradients {
         Self { dim: table.dim, values: table.values, touched: vec![true; table.rows] }
     }
 
+    /// The gradient of a table of which these rows, `[rows]`, have one.
+    pub fn marked(table: Matrix, touched: Vec<bool>) -> Self {
+        Self { dim: table.dim, values: table.values, touched }
+    }
+
     /// The length of a row.
     pub fn dim(&self) -> usize {
         self.dim

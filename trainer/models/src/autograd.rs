@@ -70,8 +70,8 @@ pub struct Encoded {
 pub(crate) struct Autograd<F> {
     model: F,
     vectors: Tables,
-    /// The variables of the last step, and what the forward pass made of them.
-    pass: Option<(Vec<Var>, Encoded)>,
+    /// The variables of the last step, what the forward pass made of them, and the rows of the tables that its gradient reaches beside those whose vectors are scored.
+    pass: Option<(Vec<Var>, Encoded, [Option<Vec<u32>>; 2])>,
     /// Gradients of users, items and weights.
     gradients: Vec<RowGradients>,
 }
@@ -130,7 +130,7 @@ impl<F: Forward> Encoder for Autograd<F> {
         let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
         let encoded = self.model.forward(&tensors, Some(step))?;
         self.take(&encoded)?;
-        self.pass = Some((variables, encoded));
+        self.pass = Some((variables, encoded, self.model.reached(step)));
         Ok(())
     }
 
@@ -139,25 +139,32 @@ impl<F: Forward> Encoder for Autograd<F> {
     }
 
     fn backward<'a>(&'a mut self, vectors: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
-        let (variables, Encoded { users, items, auxiliary }) = self.pass.take().expect("a step has been encoded");
+        let (variables, Encoded { users, items, auxiliary }, reached) = self.pass.take().expect("a step has been encoded");
         let mut total = match &auxiliary {
             Some(auxiliary) => auxiliary.clone(),
             None => Tensor::zeros((), users.dtype(), users.device())?,
         };
+        // Before they are filled up, which marks all rows.
+        let mut touched = [0, 1].map(|side| {
+            let mut touched = reached[side].as_ref().map(|_| vectors[side].touched().to_vec())?;
+            reached[side].iter().flatten().for_each(|&row| touched[row as usize] = true);
+            Some(touched)
+        });
         for (vectors, gradients) in [users, items].iter().zip(vectors) {
             let gradients = Tensor::from_slice(gradients.fill(), vectors.shape(), vectors.device())?;
             total = (total + vectors.apply_op1(Seeded(gradients))?)?;
         }
         let mut gradients = total.backward()?;
-        let of_variable = |variable: &Var| {
+        let of_variable = |(at, variable): (usize, &Var)| {
             let (rows, dim) = variable.dims2()?;
             let values = match gradients.remove(variable) {
                 Some(gradient) => gradient.flatten_all()?.to_vec1()?,
                 None => vec![0.0; rows * dim],
             };
-            Ok(RowGradients::whole(Matrix { rows, dim, values }))
+            let touched = touched.get_mut(at).and_then(Option::take).unwrap_or_else(|| vec![true; rows]);
+            Ok(RowGradients::marked(Matrix { rows, dim, values }, touched))
         };
-        self.gradients = variables.iter().map(of_variable).collect::<candle_core::Result<_>>()?;
+        self.gradients = variables.iter().enumerate().map(of_variable).collect::<candle_core::Result<_>>()?;
         let (tables, weights) = self.gradients.split_at(2);
         let auxiliary = auxiliary.map_or(Ok(0.0), |auxiliary| auxiliary.to_scalar::<f32>())?;
         Ok(Backward { tables: [&tables[0], &tables[1]], weights, auxiliary: f64::from(auxiliary) })

@@ -78,7 +78,7 @@ impl BackboneKind for Enmf {
         Facts {
             paper: "Chen et al. 2020",
             cost: "3 d multiplications for each train interaction of its users, and 2 n d² for all items",
-            unknown_user: "by the vector that it began with, which no training touched",
+            unknown_user: "by the vector that it began with, which only `weight_decay` moves",
             values: "`dim` 64, `negative_weight` 0.5, `dropout` 0.7 (RecBole)",
         }
     }

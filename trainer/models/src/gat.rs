@@ -92,7 +92,7 @@ impl BackboneKind for Gat {
         Facts {
             paper: "Veličković et al. 2018, as in ITEM",
             cost: "6 L d multiplications for each train interaction and 3 L (m + n) d² for the matrices, forward and back, for each head",
-            unknown_user: "by its own vector through the layers, with no neighbours; only the layers' weights were trained",
+            unknown_user: "by its own vector (zeros with `user_table: none`) through the layers, with no neighbours; only `weight_decay` moves the vector",
             values: "`dim` 64 (200 where users are unseen), `pool` sum (ITEM)",
         }
     }

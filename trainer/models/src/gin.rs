@@ -69,7 +69,7 @@ impl BackboneKind for Gin {
         Facts {
             paper: "Xu et al. 2019, as in ITEM",
             cost: "4 L d additions for each train interaction and 6 L (m + n) d² for the matrices, forward and back",
-            unknown_user: "by its own vector through the layers, with no neighbours; only the layers' weights were trained",
+            unknown_user: "by its own vector (zeros with `user_table: none`) through the layers, with no neighbours; only `weight_decay` moves the vector",
             values: "`dim` 64 (200 where users are unseen), `pool` sum (ITEM)",
         }
     }

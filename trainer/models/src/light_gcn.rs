@@ -90,8 +90,8 @@ impl BackboneKind for LightGcn {
         Facts {
             paper: "He et al. 2020",
             cost: "4 L d additions for each train interaction, forward and back",
-            unknown_user: "by the vector that it began with, over L + 1, as it has no neighbours; no training touched it (only `weight_decay` shortens \
-                           it)",
+            unknown_user: "by the vector that it began with, over L + 1, as it has no neighbours, which only `weight_decay` and losses that bound norms \
+                           move; with `user_table: none` all items have the score 0",
             values: "`dim` 64, `layers` 2 (SL@K), 3 (its own paper)",
         }
     }

@@ -52,7 +52,7 @@ impl BackboneKind for LrGccf {
         Facts {
             paper: "Chen et al. 2020",
             cost: "4 L d multiplications for each train interaction, forward and back; vectors of (L + 1) d numbers",
-            unknown_user: "by the vector that it began with, in every layer, as it has no neighbours but itself; no training touched it",
+            unknown_user: "by the vector that it began with, in every layer, as it has no neighbours but itself; only `weight_decay` moves it",
             values: "`dim` 64, `layers` 4, `init` normal 0.01, 5 negatives (its release)",
         }
     }

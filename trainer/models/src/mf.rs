@@ -32,7 +32,7 @@ impl BackboneKind for Mf {
         Facts {
             paper: "Koren et al. 2009",
             cost: "none",
-            unknown_user: "by the vector that it began with, which no training touched (only `weight_decay` shortens it)",
+            unknown_user: "by the vector that it began with, which only `weight_decay` and losses that bound norms move",
             values: "`dim` 64 (SL@K, RG), 32 (hard negatives)",
         }
     }

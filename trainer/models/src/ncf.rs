@@ -73,7 +73,7 @@ impl BackboneKind for Ncf {
         Facts {
             paper: "He et al. 2017; Shi et al. 2023 (its code)",
             cost: "of each score d tanh, and 2 d^2 (m + n) for the layer's parts",
-            unknown_user: "by the vector that it began with, which no training touched (only `weight_decay` shortens it)",
+            unknown_user: "by the vector that it began with, which only `weight_decay` moves",
             values: "`dim` 32",
         }
     }

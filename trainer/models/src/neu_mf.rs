@@ -111,7 +111,7 @@ impl BackboneKind for NeuMf {
         Facts {
             paper: "He et al. 2017",
             cost: "of each score the network's multiplications, three times, and d (m + n) for its first layer",
-            unknown_user: "by the vector that it began with, which no training touched (only `weight_decay` shortens it)",
+            unknown_user: "by the vector that it began with, which only `weight_decay` moves",
             values: "-",
         }
     }

@@ -69,7 +69,7 @@ impl BackboneKind for Ngcf {
         Facts {
             paper: "Wang et al. 2019",
             cost: "L times 4 d multiplications for each train interaction and 6 (m + n) d² for the matrices, forward and back",
-            unknown_user: "by its own vector through the layers, with no neighbours; only the layers' weights were trained",
+            unknown_user: "by its own vector through the layers, with no neighbours; only `weight_decay` moves the vector",
             values: "`dim` 64, `layers` 3, `dropout` 0.1 (its release)",
         }
     }

@@ -62,7 +62,7 @@ impl BackboneKind for NiaGcn {
         Facts {
             paper: "Sun et al. 2020, approximated",
             cost: "8 L d multiplications for each train interaction and 6 L (m + n) d² for the matrices, forward and back",
-            unknown_user: "by the vector that it began with; no training touched it",
+            unknown_user: "by the vector that it began with, which only `weight_decay` moves",
             values: "`layers` 2 (its paper)",
         }
     }

@@ -52,7 +52,7 @@ impl BackboneKind for Simplex {
         Facts {
             paper: "Mao et al. 2021",
             cost: "2 d additions for each train interaction and 3 m d² for the matrix, forward and back",
-            unknown_user: "by 1 - `history_weight` times the vector that it began with; no training touched it",
+            unknown_user: "by 1 - `history_weight` times the vector that it began with, which only `weight_decay` moves",
             values: "`dim` 64, `history_weight` 0.5, loss `ccl` (IR-Benchmark)",
         }
     }
@@ -104,12 +104,14 @@ struct Histories {
     settings: Simplex,
     /// The mean of a user's items.
     mean: Adjacency,
+    /// How many there are: items' nodes follow theirs.
+    users: u32,
     seed: u64,
 }
 
 impl Histories {
     fn new(settings: &Simplex, dataset: &Dataset, seed: u64) -> Self {
-        Self { settings: settings.clone(), mean: Adjacency::mean_of_items(&Links::of(dataset)), seed }
+        Self { settings: settings.clone(), mean: Adjacency::mean_of_items(&Links::of(dataset)), users: dataset.users() as u32, seed }
     }
 }
 
@@ -123,6 +125,12 @@ impl Forward for Histories {
             users = (&users * keyed.rows(step, &users, dropout(self.settings.dropout as f32))?)?;
         }
         Ok(Encoded { users, items: tables[1].clone(), auxiliary: None })
+    }
+
+    /// The items of the batch's users: no vector of a user is in that of another.
+    fn reached(&self, step: &TrainStep) -> [Option<Vec<u32>>; 2] {
+        let of_user = |&user: &u32| self.mean.neighbours(user as usize).iter().map(|&node| node - self.users);
+        [Some(Vec::new()), Some(step.users.iter().flat_map(of_user).collect())]
     }
 }
 

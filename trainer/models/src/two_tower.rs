@@ -70,7 +70,7 @@ impl BackboneKind for TwoTower {
         Facts {
             paper: "He et al. 2017; Yang et al. 2025",
             cost: "of each user and item of the batch the multiplications of its tower, three times",
-            unknown_user: "by what the tower makes of the vector that it began with, which no training touched",
+            unknown_user: "by what the tower makes of the vector that it began with, which only `weight_decay` moves",
             values: "`dim` 64, `hidden` [32, 16, 8] (SL@K)",
         }
     }

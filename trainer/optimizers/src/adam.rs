@@ -9,7 +9,7 @@
 //! weight decay. Where a step touches few rows, the others are left behind, and make all their steps at once when they are next looked at:
 //! see `catch_up.rs`. With weight decay they cannot, as each step then depends on where the one before has led; every row is moved in every
 //! step, at the cost of the whole table. `lazy-adam` leaves such rows alone: neither parameters nor moments change, and only t goes on; under
-//! `light-gcn`, and for items under the sampler `all`, every row has a gradient in every step and the two are the same. Weight decay is the
+//! models over the train graph, and for items under the sampler `all`, every row counts as one with a gradient in every step, and the two are the same. Weight decay is the
 //! coupled one (part of the gradient), not AdamW's. Kingma and Ba, ICLR 2015.
 //!
 //! `batch_l2` is what LightGCN and MixGCF have in the place of weight decay, which falls on the rows of the batch alone. It adds to the loss

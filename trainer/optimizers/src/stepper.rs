@@ -93,6 +93,20 @@ impl Stepper {
     /// The next step of a parameter, for a list of rows, ascending, that have a gradient: `gradient(k, g)` writes that of the k-th row.
     /// `current` holds these rows as [`current`](Self::current) gave them.
     pub fn move_rows(&self, rows: &[u32], current: &[f32], parameter: &mut Parameter, gradient: impl Fn(usize, &mut [f32]) + Sync) {
+        self.move_some_rows(rows, current, parameter, |_| true, gradient);
+    }
+
+    /// As [`move_rows`](Self::move_rows), where of some listed rows nothing is in the loss: those for which `is_in_loss(k)` does not hold have a gradient of zero, and
+    /// stay where rows without gradient do.
+    pub fn move_some_rows(
+        &self,
+        rows: &[u32],
+        current: &[f32],
+        parameter: &mut Parameter,
+        is_in_loss: impl Fn(usize) -> bool + Sync,
+        gradient: impl Fn(usize, &mut [f32]) + Sync,
+    ) {
+        let stay = self.others(parameter) == Others::Stay;
         let (dim, step, all) = (parameter.values.dim, Step::of(&self.adam, self.steps + 1), self.others(parameter) == Others::Move);
         let Parameter { values, first, second, left, .. } = parameter;
         let part = Part { row: 0, place: 0, listed: rows, values: &mut values.values, first, second, left };
@@ -106,8 +120,10 @@ impl Stepper {
                     let Row { values, first, second } = part.at(later as usize, dim);
                     [&*values, first, second].into_iter().for_each(prefetch);
                 }
-                gradient(place, &mut sum);
-                self.move_row(&mut part, row as usize, &current[place * dim..][..dim], &sum, step);
+                if !stay || is_in_loss(place) {
+                    gradient(place, &mut sum);
+                    self.move_row(&mut part, row as usize, &current[place * dim..][..dim], &sum, step);
+                }
             }
         });
     }

@@ -30,8 +30,13 @@ pub trait Rule: fmt::Debug + Send + Sync {
         self.subset().map_or(candidates, |chosen| chosen.min(candidates))
     }
 
-    /// Whether the rule's weights are other than 1, which only losses that sum over negatives can have.
+    /// Whether the loss is to take the rule's weights in place of its own, which only losses that sum over negatives, or take their mean, can.
     fn weighs(&self) -> bool;
+
+    /// Whether it is by a value of its own that the loss sums over what is chosen, where it would be their mean.
+    fn sums(&self) -> bool {
+        false
+    }
 
     /// Whether of a row with candidates none may be left, which a weight of 0 says.
     fn may_leave_none(&self) -> bool {

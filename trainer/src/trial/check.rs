@@ -194,6 +194,12 @@ impl Learning {
                  its candidates, as `softmax` does with `negatives` and `ada-sir` with `weights: none`"
             ));
         }
+        if self.sampler.rule(0).is_some_and(|rule| rule.sums()) && !takes_weights {
+            return Err(format!(
+                "sum is true, and the loss `{loss}`, which neither sums over its negatives nor takes their mean, is the same with it: leave it out, or take \
+                 one of bpr, bce, mse, ccl, uib and the lambda losses"
+            ));
+        }
         if self.sampler.mixes() {
             self.check_mixed()?;
         }

@@ -272,6 +272,11 @@ fn every_optimizer_moves_the_same_rows() {
         .flat_map(|model| [few, UNIFORM].map(|sampler| trial(model, r#"{"bpr": {}}"#, sampler, LAZY)));
     let lazy =
         lazy.chain([trial(MF, hinge, UNIFORM, LAZY), trial(MF, hinge, dns, LAZY), trial(MF, r#"{"bpr": {}}"#, r#"{"all": {}}"#, LAZY)]);
+    let one = r#"{"dns": {"candidates": 8}}"#;
+    let simplex = r#"{"simplex": {"dim": 8}}"#;
+    let lazy = lazy.chain(
+        [MF, OF_RANKS[9].0, simplex].into_iter().flat_map(|model| [one, dns].map(|sampler| trial(model, r#"{"bpr": {}}"#, sampler, LAZY))),
+    );
     let mixed = r#"{"mix-gcf": {"candidates": 8, "negatives": 3}}"#;
     let drawn = [MF, LIGHT_GCN].into_iter().flat_map(|model| {
         [few, UNIFORM, r#"{"in-batch": {}}"#, mixed].map(|sampler| trial(model, r#"{"cce": {}}"#, sampler, DRAWN_TO_ZERO))

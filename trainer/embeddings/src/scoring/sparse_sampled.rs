@@ -148,6 +148,11 @@ impl SparseSampled {
         finish_gradient(self.similarity, own, &self.unit_users, k, total, gradient);
     }
 
+    /// Whether the k-th touched item is in the loss: as a positive, or as a negative that a sampler's rule left a weight.
+    pub fn is_in_loss(&self, plan: &Plan, k: usize) -> bool {
+        plan.items.places(k).iter().any(|&place| (place as usize).is_multiple_of(plan.width) || self.scores[place as usize] != 0.0)
+    }
+
     /// The gradient of the k-th touched item.
     pub fn item_gradient(&self, plan: &Plan, k: usize, gradient: &mut [f32]) {
         let places = plan.items.places(k);

@@ -81,7 +81,7 @@ impl BackboneKind for Dgcf {
         Facts {
             paper: "Wang et al. 2020",
             cost: "8 T L d multiplications and 2 T L K exponentials for each train interaction, forward and back",
-            unknown_user: "by the vector that it began with, over L + 1, as it has no neighbours; only the correlations may have moved it",
+            unknown_user: "by the vector that it began with, over L + 1, as it has no neighbours; only the correlations and `weight_decay` may have moved it",
             values: "`dim` 64, `layers` 1, `factors` 4, `iterations` 2, `correlation_weight` 0.01 (its release)",
         }
     }

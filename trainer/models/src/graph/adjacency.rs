@@ -84,6 +84,11 @@ impl Adjacency {
         Self { transposed: Arc::new(matrix.transposed()), matrix: Arc::new(matrix) }
     }
 
+    /// The nodes that a node takes from.
+    pub fn neighbours(&self, node: usize) -> &[u32] {
+        &self.matrix.neighbours[self.matrix.starts[node]..self.matrix.starts[node + 1]]
+    }
+
     /// The square of each weight.
     pub fn squared(&self) -> Self {
         let squared = |matrix: &Weighted| {

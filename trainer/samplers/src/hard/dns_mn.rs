@@ -26,7 +26,7 @@ pub struct DnsMn {
     pub candidates: Option<u32>,
     /// M: how many of them are kept.
     pub negatives: u32,
-    /// Whether the loss is the sum over the kept, not their mean.
+    /// Whether the loss is the sum over the kept, not their mean; for losses that weigh their negatives alone.
     #[serde(default)]
     pub sum: bool,
     /// Where candidates come from.
@@ -93,8 +93,13 @@ impl Rule for DnsMnRule {
         Some(self.negatives)
     }
 
+    /// Weights of 1 too: a loss that is a mean without weights becomes the sum by them.
     fn weighs(&self) -> bool {
-        self.mean && self.negatives > 1
+        self.negatives > 1
+    }
+
+    fn sums(&self) -> bool {
+        !self.mean
     }
 }
 

@@ -106,7 +106,7 @@ proptest! {
             prop_assert!(choice.places.is_sorted_by(|a, b| a < b) && choice.places.iter().all(|&place| (place as usize) < scores.len()));
             prop_assert!(choice.weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0), "{sampler:?}: {:?}", choice.weights);
             let total: f32 = choice.weights.iter().sum();
-            if !rule.weighs() {
+            if !rule.weighs() || rule.sums() {
                 let kept = choice.places.iter().zip(&choice.weights).filter(|&(&place, _)| scores[place as usize] > -1e29);
                 prop_assert!(kept.clone().all(|(_, &weight)| weight == 1.0), "{sampler:?}: {:?}", choice.weights);
                 prop_assert_eq!(kept.count(), items.min(choice.places.len()), "{:?}: masked ones before others", sampler);

@@ -17,6 +17,7 @@ use models::{
     pairs::{PairGradients, ScoredPairs},
 };
 use rayon::prelude::*;
+use std::collections::HashSet;
 
 /// Users and positives of a batch, and the gradients of both tables.
 pub(crate) struct PairRows {
@@ -30,6 +31,16 @@ impl PairRows {
     pub(crate) fn new([users, items, dim]: [usize; 3]) -> Self {
         Self { users: Vec::new(), positives: Vec::new(), gradients: [users, items].map(|rows| RowGradients::new(rows, dim)) }
     }
+}
+
+/// What the rows of a rank give.
+struct FoundGradients {
+    /// The sum of their losses.
+    total: f64,
+    /// Those of the mean loss of the batch.
+    gradients: PairGradients,
+    /// The items that are in the loss, where a rule leaves drawn ones aside and rows without gradient stay.
+    in_loss: Option<HashSet<u32>>,
 }
 
 impl TrainState<'_> {
@@ -51,13 +62,12 @@ impl TrainState<'_> {
         let batch = BatchShard::new(&self.collective, Batch::new(users, positives));
         of_users.clear();
         of_items.clear();
-        let (total, found) = if batch.is_empty() {
-            (0.0, None)
-        } else {
-            self.pair_gradients(at, batches, batch).map(|(total, found)| (total, Some(found)))?
-        };
-        for (side, gradients) in [&mut *of_users, of_items].into_iter().enumerate() {
-            found.iter().flat_map(|found| found.rows(side)).for_each(|(row, gradient)| gradients.add(row, gradient));
+        let found = if batch.is_empty() { None } else { Some(self.pair_gradients(at, batches, batch)?) };
+        let total = found.as_ref().map_or(0.0, |found| found.total);
+        if let Some(FoundGradients { gradients, in_loss, .. }) = &found {
+            gradients.rows(0).for_each(|(row, gradient)| of_users.add(row, gradient));
+            let is_in_loss = |item: usize| in_loss.as_ref().is_none_or(|items| items.contains(&(item as u32)));
+            gradients.rows(1).filter(|(row, _)| is_in_loss(*row)).for_each(|(row, gradient)| of_items.add(row, gradient));
         }
         let count = self.learning.candidates().expect("items are drawn");
         let rows = batch.whole.users.len();
@@ -68,7 +78,7 @@ impl TrainState<'_> {
         let Self { parameters, stepper, collective, .. } = self;
         stepper.move_all(&mut parameters.users, of_users);
         stepper.move_all(&mut parameters.items, of_items);
-        let mut of_weights = found.map(PairGradients::weights);
+        let mut of_weights = found.map(|found| found.gradients.weights());
         for weights in &mut parameters.weights {
             let mut gradient = of_weights.as_mut().and_then(Iterator::next).unwrap_or_else(|| vec![0.0; weights.values.values.len()]);
             collective.sum(&weights.name, &mut gradient)?;
@@ -78,8 +88,8 @@ impl TrainState<'_> {
         Ok(total)
     }
 
-    /// The sum of the losses of this rank's rows, and the gradients of the mean loss of the batch.
-    fn pair_gradients(&self, at: StepId, batches: &Batches, batch: BatchShard) -> Result<(f64, PairGradients)> {
+    /// Of this rank's rows.
+    fn pair_gradients(&self, at: StepId, batches: &Batches, batch: BatchShard) -> Result<FoundGradients> {
         let network = self.network.as_deref().expect("the model has a network");
         let count = self.learning.candidates().expect("items are drawn");
         let Batch { users, positives, .. } = batch.local;
@@ -104,7 +114,7 @@ impl TrainState<'_> {
         let scores = scored_pairs.scores()?;
         let rows = || scores.chunks_exact(width).map(|row| row.split_at(list));
         let scored = Scored {
-            ids,
+            ids: ids.clone(),
             positives: rows().flat_map(|(positives, _)| positives).copied().collect(),
             negatives: rows().flat_map(|(_, negatives)| negatives).copied().collect(),
         };
@@ -113,6 +123,11 @@ impl TrainState<'_> {
         let of_rows = score_gradients.positives.chunks_exact(list).zip(score_gradients.negatives.chunks_exact(count));
         let derivatives: Vec<f32> = of_rows.flat_map(|(positives, negatives)| positives.iter().chain(negatives)).copied().collect();
         let total = score_gradients.losses.iter().map(|&loss| f64::from(loss)).sum();
-        Ok((total, scored_pairs.backward(&derivatives)?))
+        let leaves_some_aside = self.learning.narrows() && !self.stepper.moves_all_rows();
+        let in_loss = leaves_some_aside.then(|| {
+            let places = ids.iter().zip(&derivatives).enumerate();
+            places.filter(|(place, (_, derivative))| place % width < list || **derivative != 0.0).map(|(_, (&id, _))| id).collect()
+        });
+        Ok(FoundGradients { total, gradients: scored_pairs.backward(&derivatives)?, in_loss })
     }
 }

@@ -53,7 +53,7 @@ impl StepKind {
         let sampled = learning.candidates().is_some();
         let of_pairs = learning.loss.list().is_none();
         let sparse_items = learning.candidates().is_some_and(|negatives| of_pairs && sparse(batch * (1 + negatives), items));
-        let narrows = learning.candidates() > learning.negatives();
+        let narrows = learning.narrows();
         let mixes = learning.sampler.mixes();
         let has_network = backbone.has_network();
         Self { narrows, mixes, has_network, sparse_users: sampled && sparse(batch, users), sparse_items, by_row: by_row && !mixes, sampled }

@@ -84,7 +84,8 @@ impl TrainState<'_> {
         let total = self.score_gradients(at, batches, plan, sampled)?;
         self.check_loss(at, total)?;
         let l2 = self.batch_l2(plan.rows());
-        let Self { stepper, parameters, .. } = self;
+        let Self { stepper, parameters, learning, .. } = self;
+        let narrows = learning.narrows();
         let (users, items, sampled) = (&plan.users.rows, &plan.items.rows, &*sampled);
         let of_user = |k: usize, gradient: &mut [f32]| {
             sampled.user_gradient(plan, k, gradient);
@@ -96,7 +97,10 @@ impl TrainState<'_> {
         };
         rayon::join(
             || stepper.move_rows(users, &sampled.users.values, &mut parameters.users, of_user),
-            || stepper.move_rows(items, &sampled.items.values, &mut parameters.items, of_item),
+            || {
+                let is_in_loss = |k: usize| !narrows || sampled.is_in_loss(plan, k);
+                stepper.move_some_rows(items, &sampled.items.values, &mut parameters.items, is_in_loss, of_item);
+            },
         );
         stepper.finish_step();
         Ok(total)

@@ -215,7 +215,7 @@ impl RankGradients<'_> {
         }
         let of_items = |negatives: &[f32]| {
             let (width, list) = (rows.ids.len() / batch.users.len(), batch.list());
-            let drops = self.learning.candidates() > self.learning.negatives() && self.network.is_none();
+            let drops = self.learning.narrows();
             let of_rows = rows.ids.chunks_exact(width).zip(negatives.chunks_exact(width - list));
             let ids = of_rows.flat_map(|(ids, negatives)| {
                 let drawn = ids[list..].iter().zip(negatives).filter(move |(_, derivative)| !drops || **derivative != 0.0);
