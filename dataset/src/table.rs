@@ -291,11 +291,23 @@ pub fn decode_foreign(bytes: Bytes) -> Result<RecordBatch, String> {
 /// # Panics
 /// When there are fewer columns.
 pub fn texts(batch: &RecordBatch, place: usize) -> Result<StringArray, String> {
+    let texts = texts_or_null(batch, place)?;
+    match texts.null_count() {
+        0 => Ok(texts),
+        nulls => Err(format!("the column `{}` has {nulls} nulls", quote::value(batch.schema().field(place).name()))),
+    }
+}
+
+/// A column of another program's table as texts: whole numbers as they are written, nulls as nulls.
+///
+/// # Errors
+/// In words: numbers with fractions, and what is no text.
+///
+/// # Panics
+/// When there are fewer columns.
+pub fn texts_or_null(batch: &RecordBatch, place: usize) -> Result<StringArray, String> {
     let (column, schema) = (batch.column(place), batch.schema());
     let name = quote::value(schema.field(place).name()).into_owned();
-    if column.null_count() > 0 {
-        return Err(format!("the column `{name}` has {} nulls", column.null_count()));
-    }
     if column.data_type().is_floating() {
         return Err(format!("the column `{name}` has numbers with fractions (expected texts or whole numbers)"));
     }

@@ -83,6 +83,21 @@ pub enum Error {
         /// Interactions before the step.
         interactions: usize,
     },
+    /// No interaction is left, and rows were rejected before.
+    #[error(
+        "{left}; {} rejected before it ({at}), the first at {first}: where these are too many, correct the separator, the columns or the rows",
+        if *.rows == 1 { "1 row was".to_owned() } else { format!("{} rows were", .rows) }
+    )]
+    EmptyAfterRejected {
+        /// [`Error::Empty`].
+        left: Box<Error>,
+        /// Rows that were rejected.
+        rows: usize,
+        /// The file that holds them.
+        at: String,
+        /// The first of them, in words.
+        first: String,
+    },
     /// The interactions do not fit in memory, where they were to stay.
     #[error(
         "the interactions take more than the memory limit of {limit} bytes: raise the limit, or prepare them with `--engine datafusion`, which spills to disk"

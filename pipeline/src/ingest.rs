@@ -125,8 +125,7 @@ impl Sink for Ingest<'_, '_> {
         let mut begun = 0;
         for (place, (&user, &item)) in self.user_codes.iter().zip(&self.item_codes).enumerate() {
             if reaches(place) {
-                let time = rows.times.map_or(0.0, |times| times[place]);
-                begun += usize::from(self.partitions.push(user, (pair(user, item), time)));
+                begun += usize::from(self.partitions.push(user, (pair(user, item), rows.time(place))));
                 self.rated += 1;
             }
         }

@@ -1,8 +1,17 @@
 //! The way from a preparation to a stored dataset.
 
 use crate::{
-    Engine, Error, Limits, Preparation, Result, fingerprint, finish::Finish, freed::give_back, gather, memory::memory_estimate,
-    rejected::RejectedRows, relational, split::SortedTimes, steps::Steps,
+    Engine, Error, Limits, Preparation, Result,
+    edges::Edges,
+    fingerprint,
+    finish::Finish,
+    freed::give_back,
+    gather,
+    memory::memory_estimate,
+    rejected::{REJECTED, RejectedRows},
+    relational,
+    split::SortedTimes,
+    steps::Steps,
 };
 use dataset::{Counts, Dataset, Location, Manifest};
 use serde_json::Value;
@@ -63,16 +72,8 @@ impl Make<'_> {
     fn in_memory(&self, steps: &mut Steps<'_>) -> Result<Manifest> {
         let Self { preparation, limits, folder, .. } = *self;
         let mut rejected = RejectedRows::new(limits)?;
-        let gather = if preparation.source.is_split() { gather::given } else { gather::whole };
-        let mut edges = gather(preparation, &mut rejected, limits, steps)?;
-        self.check_unchanged()?;
-        let mut times = edges.times.as_deref().map(SortedTimes::new);
-        let mut finish = Finish::new(preparation, times.as_mut().map(|times| times as _), &mut &edges.user_ids[..])?;
-        drop(times);
-        finish.hold_out(&mut edges)?;
-        finish.count(&edges);
-        finish.report_parts(steps)?;
-        rejected.store(&folder.join("rejected.tsv"))?;
+        let left = self.held_out(&mut rejected, steps);
+        let (edges, mut finish) = rejected.store_beside(left, &folder.join(REJECTED))?;
         let folds = preparation.split.holds_users_out();
         let mut dataset = edges.into_dataset(preparation.name.clone(), self.fingerprint.clone(), self.settings.clone(), folds);
         dataset.one_node_set = preparation.split.links().is_some();
@@ -81,6 +82,21 @@ impl Make<'_> {
         dataset.steps = steps.take();
         give_back();
         Ok(dataset.write(folder)?)
+    }
+
+    /// The interactions, in the parts that the split makes of them.
+    fn held_out(&self, rejected: &mut RejectedRows, steps: &mut Steps<'_>) -> Result<(Edges, Finish<'_>)> {
+        let Self { preparation, limits, .. } = *self;
+        let gather = if preparation.source.is_split() { gather::given } else { gather::whole };
+        let mut edges = gather(preparation, rejected, limits, steps)?;
+        self.check_unchanged()?;
+        let mut times = edges.times.as_deref().map(SortedTimes::new);
+        let mut finish = Finish::new(preparation, times.as_mut().map(|times| times as _), &mut &edges.user_ids[..])?;
+        drop(times);
+        finish.hold_out(&mut edges)?;
+        finish.count(&edges);
+        finish.report_parts(steps)?;
+        Ok((edges, finish))
     }
 
     fn by_relations(&self, steps: &mut Steps<'_>) -> Result<Manifest> {

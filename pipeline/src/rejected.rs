@@ -13,6 +13,9 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
+/// The file's name.
+pub(crate) const REJECTED: &str = "rejected.tsv";
+
 /// Rejected rows, in a scratch file.
 pub(crate) struct RejectedRows {
     folder: PathBuf,
@@ -36,8 +39,24 @@ impl RejectedRows {
         self.append(rejected).map_err(|source| self.failed(source))
     }
 
-    /// Stores the rows, if there are any.
-    pub(crate) fn store(mut self, at: &Location) -> Result<()> {
+    /// Stores the rows, if there are any, once it is known what is left of the others: also where nothing is, for which they may be the reason.
+    ///
+    /// # Errors
+    /// That of `left`, beside what was rejected where nothing is left; of the scratch file, or of the storage.
+    pub(crate) fn store_beside<T>(self, left: Result<T>, at: &Location) -> Result<T> {
+        match left {
+            Ok(left) => self.store(at).map(|()| left),
+            Err(error @ Error::Empty { .. }) if self.count > 0 => {
+                let (rows, first) = (self.count, self.first.clone());
+                let error = Error::EmptyAfterRejected { left: Box::new(error), rows, at: at.to_string(), first };
+                self.store(at)?;
+                Err(error)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn store(mut self, at: &Location) -> Result<()> {
         let Some(mut file) = self.file.take() else { return Ok(()) };
         file.flush().map_err(|source| self.failed(source))?;
         Ok(at.upload(file.get_ref().path())?)

@@ -287,6 +287,29 @@ fn skipped_rows_are_kept_in_a_file_and_counted() {
 }
 
 #[test]
+fn rejected_rows_are_told_and_kept_where_nothing_is_left() {
+    let source = json!({"delimited": {"path": stored("few.csv", "u,i\n1,x\n1,y,\n2,x,\n"), "columns": {"user": "u", "item": "i"}, "on_bad_row": "skip"}});
+    let storage = tempfile::tempdir().expect("a temporary folder");
+    let at = Location::parse(storage.path().to_str().expect("text")).expect("a good path");
+    let settings = preparation(json!({"name": "few", "source": source, "k_core": 2, "split": {"random": {"test": 0.5}}}));
+    for engine in [Engine::Memory, Engine::Datafusion] {
+        let limits = Limits { engine: Some(engine), ..LIMITS };
+        let message = prepare(&settings, &at, &limits, &mut |_| {}).expect_err("one row of one user").to_string();
+        let folder = std::fs::read_dir(storage.path()).expect("a folder").next().expect("one dataset").expect("readable").path();
+        let file = folder.join("rejected.tsv");
+        let expected = format!(
+            "no interaction is left after `2-core (1 round)`; before it there were 1 user, 1 item and 1 interaction: lower `k_core`; 2 rows were \
+             rejected before it ({}), the first at line 3: 3 fields where the header has 2: where these are too many, correct the separator, the \
+             columns or the rows",
+            file.display()
+        );
+        assert_eq!(message, expected);
+        assert_eq!(std::fs::read_to_string(&file).expect("it stands").lines().count(), 3);
+        std::fs::remove_dir_all(folder).expect("it stands");
+    }
+}
+
+#[test]
 fn a_source_of_bad_rows_only_says_so() {
     let columns = json!({"user": 0, "item": 1, "rating": 2});
     let source =

@@ -18,7 +18,7 @@ pub(crate) struct Histories {
     pub(crate) user_ids: Vec<String>,
     /// Their items, by dense ids.
     pub(crate) items: Interactions,
-    /// The place of each item among its user's rows, in the order of [`Interactions::items`]; of an item that comes again its first.
+    /// The place of each item among its user's rows, in the order of [`Interactions::items`]; of an item that comes again its last, as in training.
     pub(crate) places: Vec<u32>,
     /// Users without an item that is known, who are left out.
     pub(crate) without: usize,
@@ -37,11 +37,12 @@ impl Histories {
         Self::new(user_rows::read(file, &ITEM)?, dataset).with_context(|| file.to_string())
     }
 
-    fn new(rows: Vec<(String, String)>, dataset: &Dataset) -> Result<Self> {
+    fn new(rows: Vec<(String, Option<String>)>, dataset: &Dataset) -> Result<Self> {
         let known: HashMap<&str, u32> = dataset.item_ids.iter().map(String::as_str).zip(0..).collect();
         let (mut users, mut histories, mut unknown_items) = (HashMap::new(), Vec::<(String, Vec<u32>)>::new(), 0);
         let mut unknown: Vec<String> = Vec::new();
-        for (user, item) in rows {
+        for (row, (user, item)) in rows.into_iter().enumerate() {
+            let Some(item) = item else { bail!("row {}: the item of user `{}` is empty (expected an id)", row + 1, quote::value(&user)) };
             let place = *users.entry(user).or_insert_with_key(|user| {
                 histories.push((user.clone(), Vec::new()));
                 histories.len() - 1
@@ -65,8 +66,8 @@ impl Histories {
             (0..).zip(&histories).flat_map(|(user, (_, items))| items.iter().map(move |&item| (user, item))).collect();
         let items = Interactions::from_pairs(histories.len(), pairs.into_iter());
         let places = histories.iter().enumerate().flat_map(|(user, (_, history))| {
-            let first: HashMap<u32, u32> = history.iter().enumerate().rev().map(|(place, &item)| (item, place as u32)).collect();
-            items.row(user).iter().map(move |item| first[item])
+            let last: HashMap<u32, u32> = history.iter().enumerate().map(|(place, &item)| (item, place as u32)).collect();
+            items.row(user).iter().map(move |item| last[item])
         });
         Ok(Self {
             places: places.collect(),
@@ -125,7 +126,7 @@ mod tests {
         let found = read("h.csv", "\u{feff}time,user_id,item\r\n5,u,2\r\n6,v,\"x,y\"\r\n7,u,1\r\n8,u,2\r\n9,w,9\r\n");
         assert_eq!((found.user_ids.as_slice(), found.unknown_items, found.without), (["u".to_owned(), "v".to_owned()].as_slice(), 1, 1));
         assert_eq!((found.items.row(0), found.items.row(1)), ([0, 1].as_slice(), [2].as_slice()));
-        assert_eq!(found.places, [1, 0, 0], "item 2 came first");
+        assert_eq!(found.places, [1, 2, 0], "item 2 came again");
         assert_eq!(
             found.left_out(),
             "; 1 row of items that the model does not know left out (`9`); no list for 1 user without an item that it knows"

@@ -6,11 +6,12 @@ use dataset::{Location, quote, table};
 /// The column of users, by the names that it may have.
 const USER: [&str; 2] = ["user_id", "user"];
 
-/// The users of a table, `.parquet`, or text with a header whose fields a comma, a tab or a semicolon separates, and the column that has one of these names, row by row.
+/// The users of a table, `.parquet`, or text with a header whose fields a comma, a tab or a semicolon separates, and the value of the column that has one of these names,
+/// row by row; none where it is null or empty.
 ///
 /// # Errors
 /// A file that cannot be read or lacks a column.
-pub(crate) fn read(file: &Location, column: &[&str]) -> Result<Vec<(String, String)>> {
+pub(crate) fn read(file: &Location, column: &[&str]) -> Result<Vec<(String, Option<String>)>> {
     if file.name().ends_with(".parquet") { of_parquet(file, column) } else { of_text(file, column) }
 }
 
@@ -28,13 +29,23 @@ fn places(header: &[String], column: &[&str]) -> Result<[usize; 2]> {
     Ok([place(&USER)?, place(column)?])
 }
 
-fn of_parquet(file: &Location, column: &[&str]) -> Result<Vec<(String, String)>> {
+fn of_parquet(file: &Location, column: &[&str]) -> Result<Vec<(String, Option<String>)>> {
     let read = table::decode_foreign(file.read()?).map_err(|reason| anyhow!("{file}: {reason}"))?;
     let header: Vec<String> = read.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let [users, others] = places(&header, column).with_context(|| file.to_string())?;
-    let texts = |place| table::texts(&read, place).map_err(|reason| anyhow!("{file}: {reason}"));
-    let (users, others) = (texts(users)?, texts(others)?);
-    Ok((0..read.num_rows()).map(|row| (users.value(row).to_owned(), others.value(row).to_owned())).collect())
+    let [place, other] = places(&header, column).with_context(|| file.to_string())?;
+    let texts = |place| table::texts_or_null(&read, place).map_err(|reason| anyhow!("{file}: {reason}"));
+    let (users, others) = (texts(place)?, texts(other)?);
+    let row = |(row, (user, other)): (usize, (Option<&str>, Option<&str>))| {
+        let user = user
+            .ok_or_else(|| anyhow!("{file} row {}: column `{}` is null (expected a user's id)", row + 1, quote::value(&header[place])))?;
+        Ok((user.to_owned(), other.and_then(given)))
+    };
+    users.iter().zip(&others).enumerate().map(row).collect()
+}
+
+/// A value that is one.
+fn given(value: &str) -> Option<String> {
+    (!value.trim_ascii().is_empty()).then(|| value.to_owned())
 }
 
 /// What separates the fields of a header: a comma where it has one.
@@ -43,7 +54,7 @@ fn delimiter(text: &[u8]) -> u8 {
     [b',', b'\t', b';'].into_iter().find(|delimiter| header.contains(delimiter)).unwrap_or(b',')
 }
 
-fn of_text(file: &Location, column: &[&str]) -> Result<Vec<(String, String)>> {
+fn of_text(file: &Location, column: &[&str]) -> Result<Vec<(String, Option<String>)>> {
     let bytes = file.read()?;
     let delimiter = delimiter(&bytes);
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
@@ -56,7 +67,7 @@ fn of_text(file: &Location, column: &[&str]) -> Result<Vec<(String, String)>> {
             let line = record.position().map_or(0, csv::Position::line);
             return Err(anyhow!("{file} line {line}: column `{}` is empty (expected a user's id)", quote::value(&header[user])));
         }
-        Ok((record[user].to_owned(), record[other].to_owned()))
+        Ok((record[user].to_owned(), given(&record[other])))
     };
     reader.records().map(row).collect()
 }

@@ -10,11 +10,11 @@ use evaluator::tables::{read_metrics, read_per_user};
 use std::collections::BTreeMap;
 use support::{Ended, SWEEP, Sandbox, changed};
 
-/// u0 to u8 in three countries, u9 alone in a fourth; u10 and u11 are not named.
+/// u0 to u8 in three countries, u9 alone in a fourth; u10 has none, and u11 is not named.
 fn users() -> String {
     let country = |user: usize| if user == 9 { "SE" } else { ["DE", "FR", "IT"][user % 3] };
     let rows: Vec<String> = (0..10).map(|user| format!("u{user},{user},{}", country(user))).collect();
-    format!("user_id,age,country\n{}\n", rows.join("\n"))
+    format!("user_id,age,country\n{}\nu10,10, \n", rows.join("\n"))
 }
 
 fn groups(sandbox: &Sandbox, arguments: &[&str]) -> Ended {
@@ -50,7 +50,7 @@ fn each_group_has_its_means_and_is_compared_with_the_best_overall() {
         "small by ndcg@5, groups of country",
         "ranks best over all users",
         "of 3 groups",
-        "2 ranked users not in the file",
+        "2 ranked users without a group in the file",
         "1 user alone in a group",
     ] {
         assert!(out.contains(part), "{part}\n{}", ended.out);

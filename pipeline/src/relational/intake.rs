@@ -164,7 +164,7 @@ impl Sink for Thread<'_, '_> {
         for place in (0..rows.users.len()).filter(|&place| reaches(place)) {
             self.users.codes.push(self.users.hashes[place].code);
             self.items.codes.push(self.items.hashes[place].code);
-            self.times.push(rows.times.map_or(0.0, |times| times[place]));
+            self.times.push(rows.time(place));
             self.rated += 1;
         }
         if self.times.len() >= BATCH {

@@ -30,7 +30,7 @@ use crate::{
     finish::Finish,
     gather::{self, DISTINCT, Reading},
     memory::size_estimate,
-    rejected::RejectedRows,
+    rejected::{REJECTED, RejectedRows},
     steps::Steps,
 };
 use chunks::Chunks;
@@ -59,25 +59,47 @@ pub(crate) fn prepare(
     unchanged()?;
     gather::report_rejected(preparation, &rejected, steps);
     reading.check(preparation, &rejected)?;
+    let left = tables(preparation, &workspace, limits, &reading, steps);
+    let Tables { writer, chunks, finish } = rejected.store_beside(left, &folder.join(REJECTED))?;
+    finish.report_changes(steps);
+    let mut all = shell(preparation, fingerprint, settings);
+    (all.item_ids, all.steps) = (chunks.into_item_ids(), steps.take());
+    Ok(writer.finish(&all, folder)?)
+}
+
+/// Tables that are written, and whoever knows what stands in them.
+struct Tables<'a> {
+    writer: DatasetWriter,
+    chunks: Chunks<'a>,
+    finish: Finish<'a>,
+}
+
+/// Writes what is left of the rows, in the parts that the split makes of it.
+fn tables<'a>(
+    preparation: &'a Preparation,
+    workspace: &'a Workspace,
+    limits: &Limits,
+    reading: &Reading,
+    steps: &mut Steps<'_>,
+) -> Result<Tables<'a>> {
     let parts = preparation.source.is_split();
-    let (mut pairs, distinct) = latest(&workspace, parts)?;
+    let (mut pairs, distinct) = latest(workspace, parts)?;
     let mut interactions = distinct.interactions;
     if parts {
         reading.report_given(distinct, steps);
     } else {
         reading.report(preparation, distinct, steps)?;
-        (pairs, interactions) = core(preparation, &workspace, limits, pairs, interactions, steps)?;
+        (pairs, interactions) = core(preparation, workspace, limits, pairs, interactions, steps)?;
     }
     let timed = reading.timed && !parts;
-    let mut chunks = Chunks::new(&workspace, timed)?;
-    let mut times = timed.then(|| TimesOf::new(&workspace, pairs, interactions));
-    let mut finish = Finish::new(preparation, times.as_mut().map(|times| times as _), &mut UserIdsOf::new(&workspace))?;
+    let mut chunks = Chunks::new(workspace, timed)?;
+    let mut times = timed.then(|| TimesOf::new(workspace, pairs, interactions));
+    let mut finish = Finish::new(preparation, times.as_mut().map(|times| times as _), &mut UserIdsOf::new(workspace))?;
     chunks.sort(pairs, parts, |edges| {
         gather::check_parts(edges)?;
         finish.hold_out(edges)
     })?;
     let mut writer = DatasetWriter::new(&workspace.folder("tables")?)?;
-    let mut all = shell(preparation, fingerprint, settings);
     chunks.each(|edges| {
         finish.count(edges);
         let whole = mem::take(edges);
@@ -88,10 +110,7 @@ pub(crate) fn prepare(
         Ok(())
     })?;
     finish.report_parts(steps)?;
-    rejected.store(&folder.join("rejected.tsv"))?;
-    finish.report_changes(steps);
-    (all.item_ids, all.steps) = (chunks.into_item_ids(), steps.take());
-    Ok(writer.finish(&all, folder)?)
+    Ok(Tables { writer, chunks, finish })
 }
 
 /// Rows and ids of all parts, with ids of which no two have the same hash.

@@ -166,6 +166,10 @@ impl Value<'_> {
             Self::Number(number) if number.fract() == 0.0 && number.abs() < 2f64.powi(53) => Ok(Cow::Owned((*number as i64).to_string())),
             Self::Missing => Err(format!("{MISSING} `{}`", quote::value(key))),
             Self::Text(_) => Err(format!("`{}` is empty (expected an id)", quote::value(key))),
+            Self::Number(number) if number.fract() == 0.0 => Err(format!(
+                "`{}` is {number:e}, which may not be exact (expected a text, or a whole number below 2^64 without exponent)",
+                quote::value(key)
+            )),
             Self::Number(number) => Err(format!("`{}` is {number} (expected a text or a whole number)", quote::value(key))),
             Self::Other => Err(format!("`{}` is no id (expected a text or a whole number)", quote::value(key))),
         }

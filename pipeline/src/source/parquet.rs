@@ -1,6 +1,6 @@
 //! Parquet files, scanned by DataFusion: large ones by several threads, each of some row groups that follow one another.
 //!
-//! Ids are text or whole numbers, ratings are numbers, timestamps are numbers, timestamps or dates, also as text. Text may be dictionary-encoded, as
+//! Ids are text or whole numbers, ratings are numbers (of 32 bits as they are written: 4.1, not 4.099999904632568), timestamps are numbers, timestamps or dates, also as text. Text may be dictionary-encoded, as
 //! the categories of pandas are.
 
 mod values;
@@ -77,9 +77,9 @@ impl SourceKind for Parquet {
         Columns::from(self.columns.clone()).check(true)
     }
 
-    /// 1: timestamps and dates of a type are in seconds, and no longer in the unit of their file.
+    /// 1: timestamps and dates of a type are in seconds, and no longer in the unit of their file; 2 more: ratings of 32 bits are those that are written.
     fn revision(&self) -> u32 {
-        u32::from(self.columns.timestamp.is_some())
+        u32::from(self.columns.timestamp.is_some()) + 2 * u32::from(self.columns.rating.is_some())
     }
 
     fn read(&self, _part: Split, sinks: &dyn Sinks) -> Result<()> {
@@ -277,8 +277,11 @@ fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Ex
         other => other,
     };
     let temporal = matches!(of, DataType::Timestamp(..) | DataType::Date32 | DataType::Date64);
+    // Warehouses have no other whole numbers.
+    let whole_decimal =
+        matches!(of, DataType::Decimal32(_, 0) | DataType::Decimal64(_, 0) | DataType::Decimal128(_, 0) | DataType::Decimal256(_, 0));
     let (fits, expected) = match role {
-        Role::Id => (of.is_integer() || of.is_string() || of.is_floating(), "text or whole numbers"),
+        Role::Id => (of.is_integer() || of.is_string() || of.is_floating() || whole_decimal, "text or whole numbers"),
         Role::Rating => (of.is_numeric(), "numbers"),
         Role::Time => (of.is_numeric() || of.is_string() || temporal, "numbers, timestamps or dates"),
     };
@@ -290,6 +293,7 @@ fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Ex
         // Whether they are whole numbers is seen row by row.
         Role::Id if of.is_floating() => cast(column, DataType::Float64),
         Role::Id => cast(column, DataType::Utf8),
+        Role::Rating if matches!(of, DataType::Float16 | DataType::Float32) => cast(cast(column, DataType::Utf8), DataType::Float64),
         Role::Time if of.is_string() => cast(column, DataType::Utf8),
         Role::Time if matches!(of, DataType::Date32) => cast(cast(column, DataType::Int32), DataType::Float64) * lit(DAY),
         Role::Time if temporal => cast(cast(column, DataType::Int64), DataType::Float64) / lit(in_a_second(of)),
@@ -314,7 +318,10 @@ fn in_a_second(temporal: &DataType) -> f64 {
 mod tests {
     use super::super::row::testing::{failure, pair, read, source};
     use arrow::{
-        array::{ArrayRef, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray},
+        array::{
+            ArrayRef, Decimal128Array, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray,
+            TimestampMillisecondArray,
+        },
         datatypes::Int8Type,
     };
     use datafusion::parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
@@ -346,6 +353,22 @@ mod tests {
         assert_eq!(rows, [("a,\"b\"".into(), "7".into(), Some(4.5), Some(1.5)), ("c".into(), "8".into(), Some(3.0), Some(2.5))]);
         let timed = from("timed.bin", json!({"user": "item.id", "item": "User", "timestamp": "stars"}));
         assert_eq!(read(&timed, Split::Train).unwrap().rows[1], ("8".into(), "c".into(), None, Some(3.0)));
+    }
+
+    #[test]
+    fn ratings_of_32_bits_and_ids_of_decimals_are_as_they_are_written() {
+        let ids = Decimal128Array::from(vec![12_345_678_901_234_567_890_123, -7]).with_precision_and_scale(38, 0).unwrap();
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("user", Arc::new(ids)),
+            ("item", Arc::new(Int64Array::from(vec![1, 2]))),
+            ("stars", Arc::new(Float32Array::from(vec![4.1, 0.7]))),
+        ];
+        let url = "memory:///sources/decimals.parquet";
+        table::write(&Location::parse(url).unwrap(), &RecordBatch::try_from_iter(columns).unwrap()).unwrap();
+        let settings = json!({"path": url, "columns": {"user": "user", "item": "item", "rating": "stars"}});
+        let rows = read(&source(json!({"parquet": settings})), Split::Train).unwrap().rows;
+        let expected = [("12345678901234567890123".into(), "1".into(), Some(4.1), None), ("-7".into(), "2".into(), Some(0.7), None)];
+        assert_eq!(rows, expected);
     }
 
     /// What pandas writes: categories, integers with a missing value as floats, and dates as text.

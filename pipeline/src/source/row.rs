@@ -47,6 +47,11 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The time of a row, of which all are 0 where there are none. It never is -0, which would be equal to 0 here and before it there.
+    pub(crate) fn time(&self, place: usize) -> f64 {
+        self.times.map_or(0.0, |times| times[place] + 0.0)
+    }
+
     /// Which rows have at least this rating, by their places.
     ///
     /// # Errors

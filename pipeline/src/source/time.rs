@@ -19,7 +19,14 @@ const LOCAL: [&str; 11] = [
 /// Forms of a date alone. The day before the month, or after it, is told by no text, and so neither is a form here.
 const DAYS: [&str; 2] = ["%Y-%m-%d", "%Y/%m/%d"];
 /// Forms of a date with its zone, beside RFC 3339's.
-const ZONED: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f%z", "%Y-%m-%d %H:%M:%S%.f %z", "%Y-%m-%dT%H:%M%z", "%a %b %e %H:%M:%S %z %Y"];
+const ZONED: [&str; 6] = [
+    "%Y-%m-%dT%H:%M:%S%.f%#z",
+    "%Y-%m-%d %H:%M:%S%.f%#z",
+    "%Y-%m-%d %H:%M:%S%.f %#z",
+    "%Y-%m-%dT%H:%M%#z",
+    "%Y-%m-%d %H:%M%#z",
+    "%a %b %e %H:%M:%S %z %Y",
+];
 /// The first year: what is less has fewer digits than a year of a date.
 const FIRST_YEAR: i32 = 1000;
 
@@ -75,6 +82,11 @@ mod tests {
             ("20240501T123015Z", Some(1_714_566_615.0)),
             ("2024-05-01 12:30:15 UTC", Some(1_714_566_615.0)),
             ("2024-05-01 12:30:15.25 +0200", Some(1_714_559_415.25)),
+            ("2024-05-01 12:30:15+00", Some(1_714_566_615.0)),
+            ("2024-05-01 12:30:15.25+02", Some(1_714_559_415.25)),
+            ("2024-05-01T12:30:15+02", Some(1_714_559_415.0)),
+            ("2024-05-01 12:30+02:00", Some(1_714_559_400.0)),
+            ("2024-05-01 12:30-0530", Some(1_714_586_400.0)),
             ("24-05-01", None),
             ("05/01/2024", None),
             ("2024-13-01", None),

@@ -101,17 +101,17 @@ impl<'de> Deserialize<'de> for Last {
                 f.write_str("a share such as 0.2, or a date such as 2024-05-01")
             }
 
-            fn visit_f64<E: de::Error>(self, share: f64) -> std::result::Result<Last, E> {
-                Ok(Last::Share(share))
+            /// A number that is no slip for a share is a moment in the source's own unit: of 2 and more, and of -2 and less.
+            fn visit_f64<E: de::Error>(self, number: f64) -> std::result::Result<Last, E> {
+                Ok(if number.abs() < 2.0 { Last::Share(number) } else { Last::From(number.to_string()) })
             }
 
-            /// From 2 on it is no slip for a share, but a moment in the source's own unit.
             fn visit_u64<E: de::Error>(self, number: u64) -> std::result::Result<Last, E> {
                 if number < 2 { self.visit_f64(number as f64) } else { Ok(Last::From(number.to_string())) }
             }
 
-            fn visit_i64<E: de::Error>(self, share: i64) -> std::result::Result<Last, E> {
-                self.visit_f64(share as f64)
+            fn visit_i64<E: de::Error>(self, number: i64) -> std::result::Result<Last, E> {
+                if number > -2 { self.visit_f64(number as f64) } else { Ok(Last::From(number.to_string())) }
             }
 
             fn visit_str<E: de::Error>(self, moment: &str) -> std::result::Result<Last, E> {

@@ -163,6 +163,7 @@ fn temporal_parts_at_a_date() {
     assert_eq!(of(serde_json::json!({"test": "1970-01-02T12:00:00Z"})), [4, 0, 2]);
     assert_eq!(of(serde_json::json!({"test": "129600"})), [4, 0, 2]);
     assert_eq!(of(serde_json::json!({"test": 129_600})), [4, 0, 2]);
+    assert_eq!(of(serde_json::json!({"test": 129_599.75})), [4, 0, 2]);
     assert_eq!(of(serde_json::json!({"test": "1970-01-02 12:00:00", "validation": "1970-01-02"})), [2, 2, 2]);
     assert_eq!(of(serde_json::json!({"test": "1970-01-02 12:00:00", "validation": 0.25})), [3, 1, 2]);
     assert_eq!(of(serde_json::json!({"test": 0.34, "validation": "1970-01-02"})), [2, 2, 2]);
@@ -170,6 +171,10 @@ fn temporal_parts_at_a_date() {
     assert!(message(serde_json::json!({"test": "1970-01-02", "validation": "1970-01-03"})).contains("it begins after test does"));
     assert!(message(serde_json::json!({"test": "last May"})).starts_with("`split.test`: `last May` is no moment"));
     assert!(message(serde_json::json!({"test": 1.5})).starts_with("`split.test`: 1.5 is no share"));
+    assert!(message(serde_json::json!({"test": -0.2})).starts_with("`split.test`: -0.2 is no share"));
+    for moment in [serde_json::json!(-86_400), serde_json::json!(-86_400.0)] {
+        assert!(message(serde_json::json!({"test": moment})).starts_with("`split.test`: no interaction is before `-86400`"));
+    }
     assert_eq!(
         message(serde_json::json!({"test": "2030-01-01"})),
         "`split.test`: no interaction is from `2030-01-01` on, the last is at 2001-09-09T01:46:40Z (expected an earlier moment, or a share)"

@@ -7,9 +7,10 @@ use crate::{
     plan::PlannedDataset,
     runner::{self, Session},
 };
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use dataset::Location;
+use std::collections::HashSet;
 
 /// The splits of datasets, or the vectors of a trial, for other programs.
 #[derive(Debug, Args)]
@@ -69,11 +70,18 @@ impl Export {
         }
         runner::prepare(&session)?;
         let is_asked = |planned: &&PlannedDataset| self.dataset.as_deref().is_none_or(|name| planned.name() == name);
+        let folder = |planned: &PlannedDataset| {
+            planned.split_seed.map_or_else(|| planned.name().to_owned(), |seed| format!("{}-{seed}", planned.name()))
+        };
+        let mut folders = HashSet::new();
+        if let Some(planned) = session.plan.datasets.iter().filter(is_asked).find(|planned| !folders.insert(folder(planned))) {
+            let folder = folder(planned);
+            bail!("two datasets would be written into the folder `{folder}`: export one at a time, by `--dataset`, or rename one");
+        }
         let mut text = String::new();
         for planned in session.plan.datasets.iter().filter(is_asked) {
             let dataset = session.read_dataset(planned, false).with_context(|| format!("dataset {}", planned.quoted()))?;
-            let name = planned.split_seed.map_or_else(|| planned.name().to_owned(), |seed| format!("{}-{seed}", planned.name()));
-            let folder = write_splits(out, &name, &dataset, self.format)?;
+            let folder = write_splits(out, &folder(planned), &dataset, self.format)?;
             let [train, validation, test] = [&dataset.train, &dataset.validation, &dataset.test].map(dataset::Interactions::len);
             let fold_in = dataset.fold_in.as_ref().map_or_else(String::new, |folded| format!(" {} fold-in,", folded.len()));
             text += &format!(

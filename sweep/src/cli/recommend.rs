@@ -31,7 +31,7 @@ pub struct Recommend {
     #[arg(long, value_name = "FILE")]
     users: Option<String>,
     /// Lists for new users instead, from their histories: a CSV or Parquet table with the columns `user_id` and `item_id`, own ids; models of sequences read a user's rows in
-    /// their order
+    /// their order, of an item that comes again its last
     #[arg(long, value_name = "FILE", conflicts_with = "users")]
     histories: Option<String>,
     /// Weight of the penalty on a new user's vector, where a model folds histories in by ridge regression (docs/kinds.md)

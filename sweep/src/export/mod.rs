@@ -8,7 +8,7 @@ mod splits;
 mod vectors;
 
 use crate::{model::Model, usage::Usage};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 use dataset::{Dataset, Location};
 
@@ -37,7 +37,7 @@ pub(crate) enum ExportFormat {
 type File = (String, Vec<u8>);
 
 /// The function that makes the files of a dataset's splits, of which the first is told a name.
-type OfSplits = fn(&str, &Dataset) -> Result<Vec<File>>;
+type OfSplits = fn(&str, &Dataset) -> Result<Vec<splits::PartFile>>;
 /// The function that makes the files of a model's vectors.
 type OfVectors = fn(&vectors::ModelVectors<'_>) -> Result<Vec<File>>;
 
@@ -70,13 +70,24 @@ impl ExportFormat {
 /// Writes the splits of a dataset, under a name that is also that of its folder; gives the folder.
 ///
 /// # Errors
-/// A format of vectors, an id that the format cannot hold, or a store that fails.
+/// A format of vectors, an id that the format cannot hold, a folder with a file of a part that the dataset has not, or a store that fails.
 pub(crate) fn write_splits(out: &Location, name: &str, dataset: &Dataset, format: ExportFormat) -> Result<Location> {
     let Writer::Splits(files) = format.writer() else {
         return Err(Usage("the format is one of vectors, which a trial has".to_owned()).into());
     };
     let folder = out.join(name);
-    write(&folder, dataset, files(name, dataset)?)?;
+    let mut written = Vec::new();
+    for splits::PartFile { name, content } in files(name, dataset)? {
+        match content {
+            Some(content) => written.push((name, content)),
+            None if folder.join(&name).exists()? => bail!(
+                "{folder} has the file {name} of another export, and dataset `{}` has no such part: remove it, or take another `--out`",
+                dataset.name
+            ),
+            None => {}
+        }
+    }
+    write(&folder, dataset, written)?;
     Ok(folder)
 }
 

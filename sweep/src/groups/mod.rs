@@ -34,7 +34,7 @@ struct OnDataset {
     /// The method that ranks best over all users, by its title: what others are compared with.
     control: String,
     groups: Vec<Group>,
-    /// Ranked users that the file does not name, and those of groups that are too small.
+    /// Ranked users for whom the file has no group, and those of groups that are too small.
     left_out: [usize; 2],
 }
 
@@ -61,7 +61,7 @@ impl UserGroups {
     ///
     /// # Errors
     /// [`Usage`] for a metric that the sweep has not or that has no value of each user; users whom nobody ranked, too many groups.
-    pub(crate) fn new(sweep: &StoredSweep, column: &str, rows: Vec<(String, String)>, metric: Option<MetricAt>) -> Result<Self> {
+    pub(crate) fn new(sweep: &StoredSweep, column: &str, rows: Vec<(String, Option<String>)>, metric: Option<MetricAt>) -> Result<Self> {
         let at = metric.unwrap_or_else(|| sweep.plan.evaluation.primary());
         let has = sweep.plan.evaluation.metric_ats();
         if !has.contains(&at) || !at.metric.decides() {
@@ -88,10 +88,10 @@ impl UserGroups {
     }
 }
 
-/// Each user's group.
-fn by_user(rows: Vec<(String, String)>) -> Result<HashMap<String, String>> {
+/// Each user's group, of those who are in one.
+fn by_user(rows: Vec<(String, Option<String>)>) -> Result<HashMap<String, String>> {
     let mut of_user: HashMap<String, String> = HashMap::new();
-    for (user, value) in rows {
+    for (user, value) in rows.into_iter().filter_map(|(user, value)| Some((user, value?))) {
         match of_user.get(&user) {
             Some(known) if *known != value => {
                 bail!("user `{user}` is in two groups, `{known}` and `{value}`; expected one row for each user")

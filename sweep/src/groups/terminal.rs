@@ -52,7 +52,7 @@ impl UserGroups {
 /// The users who are in no group, in words that follow a sentence.
 fn left_out(dataset: &OnDataset) -> String {
     let [unknown, small] = dataset.left_out;
-    let unknown = (unknown > 0).then(|| format!(" {} not in the file.", number::counted(unknown, "ranked user")));
+    let unknown = (unknown > 0).then(|| format!(" {} without a group in the file.", number::counted(unknown, "ranked user")));
     let small = (small > 0).then(|| format!(" {} alone in a group, which is left out.", number::counted(small, "user")));
     unknown.into_iter().chain(small).collect()
 }

@@ -225,3 +225,41 @@ fn a_parquet_that_is_cut_or_none_is_named() {
     sandbox.write("raw.parquet", &whole);
     sandbox.run_well();
 }
+
+#[test]
+fn an_export_that_would_mislead_its_reader_is_refused() {
+    let export = |sandbox: &Sandbox, format: &str, out: &str| {
+        sandbox.ended(&mut sandbox.command(&["export", "s.yaml", "--format", format, "--out", out]))
+    };
+    // A validation part of an export before, whose rows are in train now.
+    let sandbox = Sandbox::new(SWEEP);
+    assert_eq!(export(&sandbox, "csv", "splits").code, Some(0));
+    sandbox.write("s.yaml", changed(", validation: 0.1", ""));
+    let refused = export(&sandbox, "csv", "splits");
+    assert!(
+        refused.complaint(1).ends_with(
+            "splits/small has the file validation.csv of another export, and dataset `small` has no such part: remove it, or take another `--out`"
+        ),
+        "{}",
+        refused.error
+    );
+    assert_eq!(export(&sandbox, "recbole", "splits").code, Some(0));
+    // Two folders of one name.
+    let entry = "  - name: small-7\n    source: {format: delimited, path: ratings.csv, columns: {user: user, item: item}}\n    split: {kind: random, test: 0.5, seed: 9}\n";
+    sandbox.write("s.yaml", changed("seed: 7", "seed: [7, 8]").replace("grid:", &format!("{entry}grid:")));
+    let refused = export(&sandbox, "csv", "both");
+    assert!(refused.complaint(1).starts_with("two datasets would be written into the folder `small-7`"), "{}", refused.error);
+    assert!(!sandbox.path("both").exists());
+    // With a quote at its beginning an id would take the rows that follow it for its own.
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.write("ratings.csv", ratings() + "\"\"\"u\"\"\",i1,4,9\n\"\"\"u\"\"\",i2,4,9\n");
+    for (format, code) in [("elliot", 1), ("recbole", 1), ("csv", 0), ("lenskit", 0)] {
+        assert_eq!(export(&sandbox, format, "quoted").code, Some(code), "{format}");
+    }
+    let refused = export(&sandbox, "elliot", "quoted");
+    assert!(
+        refused.complaint(1).contains("the user id `\"u\"` cannot stand in a tab-separated file of Elliot: take another format"),
+        "{}",
+        refused.error
+    );
+}

@@ -16,8 +16,11 @@ pub(super) struct Bad {
 /// Ids as text: of numbers, which pandas makes floats where one is missing, those that are whole.
 pub(super) fn texts(ids: &ArrayRef) -> Result<StringArray, Bad> {
     let Some(numbers) = ids.as_primitive_opt::<Float64Type>() else { return Ok(ids.as_string::<i32>().clone()) };
-    let is_whole = |number: f64| number.fract() == 0.0 && number.abs() < 2f64.powi(53);
-    match numbers.iter().position(|number| number.is_some_and(|number| !is_whole(number))) {
+    let is_exact = |number: f64| number.fract() == 0.0 && number.abs() < 2f64.powi(53);
+    match numbers.iter().position(|number| number.is_some_and(|number| !is_exact(number))) {
+        Some(row) if numbers.value(row).fract() == 0.0 => {
+            Err(Bad { row, reason: "is too large to be exact as a float (expected text, or whole numbers as integers, as ids)" })
+        }
         Some(row) => Err(Bad { row, reason: "is not a whole number (expected text or whole numbers as ids)" }),
         None => Ok(numbers.iter().map(|number| number.map(|number| (number as i64).to_string())).collect()),
     }

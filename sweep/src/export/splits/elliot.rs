@@ -2,14 +2,11 @@
 //!
 //! `train_path: train.tsv`, `validation_path: validation.tsv` and `test_path: test.tsv` of `data_config` name them.
 
-use super::{
-    super::{File, ids},
-    SEPARATORS, parts, tabs,
-};
+use super::{super::ids, PartFile, fits_tabs, tabs};
 use anyhow::Result;
 use dataset::Dataset;
 
-pub(in super::super) fn files(_name: &str, dataset: &Dataset) -> Result<Vec<File>> {
-    ids::check(dataset, &SEPARATORS, "a tab-separated file of Elliot")?;
-    Ok(parts(dataset).map(|(split, part)| (format!("{}.tsv", split.name()), tabs(dataset, part, "", "\t1"))).collect())
+pub(in super::super) fn files(_name: &str, dataset: &Dataset) -> Result<Vec<PartFile>> {
+    ids::check(dataset, fits_tabs, "a tab-separated file of Elliot: take another format")?;
+    super::files(dataset, |split| format!("{}.tsv", split.name()), |part| Ok(tabs(dataset, part, "", "\t1")))
 }

@@ -2,18 +2,17 @@
 //!
 //! Ids are texts: read from comma-separated text, `007` would be another item.
 
-use super::{super::File, pairs, parts};
+use super::{PartFile, pairs};
 use anyhow::Result;
 use arrow::array::StringArray;
-use dataset::{Dataset, table};
+use dataset::{Dataset, Interactions, table};
 use std::sync::Arc;
 
-pub(in super::super) fn files(_name: &str, dataset: &Dataset) -> Result<Vec<File>> {
-    let file = |(split, part): (dataset::Split, &dataset::Interactions)| {
+pub(in super::super) fn files(_name: &str, dataset: &Dataset) -> Result<Vec<PartFile>> {
+    let content = |part: &Interactions| {
         let (users, items): (Vec<&str>, Vec<&str>) = pairs(dataset, part).unzip();
         let (users, items) = (StringArray::from(users), StringArray::from(items));
-        let batch = table::batch(vec![("user_id", Arc::new(users), false), ("item_id", Arc::new(items), false)]);
-        Ok((format!("{}.parquet", split.name()), table::encode(&batch)?))
+        Ok(table::encode(&table::batch(vec![("user_id", Arc::new(users), false), ("item_id", Arc::new(items), false)]))?)
     };
-    parts(dataset).map(file).collect()
+    super::files(dataset, |split| format!("{}.parquet", split.name()), content)
 }

@@ -6,12 +6,23 @@ pub(super) mod lenskit;
 pub(super) mod npz;
 pub(super) mod recbole;
 
+use anyhow::Result;
 use dataset::{Dataset, Interactions, Split};
 
-/// The parts of a dataset that are not empty.
-fn parts(dataset: &Dataset) -> impl Iterator<Item = (Split, &Interactions)> {
-    let all = [Split::Train, Split::FoldIn, Split::Validation, Split::Test].into_iter().map(|split| (split, dataset.split(split)));
-    all.filter(|(_, part)| !part.is_empty())
+/// The file of a part.
+pub(super) struct PartFile {
+    pub(super) name: String,
+    /// None of a part that is empty: a file of this name would be one of another export.
+    pub(super) content: Option<Vec<u8>>,
+}
+
+/// The files of a dataset's parts, by the name and the content of each.
+fn files(dataset: &Dataset, name: impl Fn(Split) -> String, content: impl Fn(&Interactions) -> Result<Vec<u8>>) -> Result<Vec<PartFile>> {
+    let file = |split| {
+        let part = Some(dataset.split(split)).filter(|part| !part.is_empty());
+        Ok(PartFile { name: name(split), content: part.map(&content).transpose()? })
+    };
+    [Split::Train, Split::FoldIn, Split::Validation, Split::Test].into_iter().map(file).collect()
 }
 
 /// The interactions of a part by own ids.
@@ -25,5 +36,7 @@ fn tabs(dataset: &Dataset, part: &Interactions, header: &str, behind: &str) -> V
     std::iter::once(header.to_owned()).chain(lines).collect::<String>().into_bytes()
 }
 
-/// Characters that tab-separated lines without quotes cannot hold.
-const SEPARATORS: [char; 3] = ['\t', '\n', '\r'];
+/// Whether an id can stand in tab-separated lines: they have no quotes, and with one at an id's beginning pandas, by which they are read, reads on to the next.
+fn fits_tabs(id: &str) -> bool {
+    !id.contains(['\t', '\n', '\r']) && !id.starts_with('"')
+}

@@ -4,17 +4,14 @@
 //! format: b'csr'   shape: [users, items]   indptr: [users + 1]   indices, data (ones): [interactions]
 //! ```
 
-use super::{
-    super::{File, npy},
-    parts,
-};
+use super::{super::npy, PartFile};
 use anyhow::Result;
 use dataset::{Dataset, Interactions};
 use std::io::{Cursor, Write};
 use zip::{CompressionMethod, DateTime, ZipWriter, write::SimpleFileOptions};
 
-pub(in super::super) fn files(_name: &str, dataset: &Dataset) -> Result<Vec<File>> {
-    parts(dataset).map(|(split, part)| Ok((format!("{}.npz", split.name()), matrix(part, dataset.items())?))).collect()
+pub(in super::super) fn files(_name: &str, dataset: &Dataset) -> Result<Vec<PartFile>> {
+    super::files(dataset, |split| format!("{}.npz", split.name()), |part| matrix(part, dataset.items()))
 }
 
 /// The bytes of an archive, which are the same at any time.

@@ -2,21 +2,18 @@
 //!
 //! `dataset: NAME`, `data_path: DIR` and `benchmark_filename: [train, valid, test]` make RecBole read them.
 
-use super::{
-    super::{File, ids},
-    SEPARATORS, parts, tabs,
-};
+use super::{super::ids, PartFile, fits_tabs, tabs};
 use anyhow::Result;
-use dataset::{Dataset, Split};
+use dataset::{Dataset, Interactions, Split};
 
-pub(in super::super) fn files(name: &str, dataset: &Dataset) -> Result<Vec<File>> {
-    ids::check(dataset, &SEPARATORS, "an atomic file of RecBole")?;
+pub(in super::super) fn files(name: &str, dataset: &Dataset) -> Result<Vec<PartFile>> {
+    ids::check(dataset, fits_tabs, "an atomic file of RecBole: take another format")?;
     let suffix = |split| match split {
         Split::Train => "train",
         Split::FoldIn => "fold-in",
         Split::Validation => "valid",
         Split::Test => "test",
     };
-    let file = |(split, part)| (format!("{name}.{}.inter", suffix(split)), tabs(dataset, part, "user_id:token\titem_id:token\n", ""));
-    Ok(parts(dataset).map(file).collect())
+    let content = |part: &Interactions| Ok(tabs(dataset, part, "user_id:token\titem_id:token\n", ""));
+    super::files(dataset, |split| format!("{name}.{}.inter", suffix(split)), content)
 }
