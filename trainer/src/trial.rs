@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 /// Raised when the same trial would give other numbers than before, or would be stored in another way: 8, as rows of `sampled-softmax` are made without a
 /// graph and round otherwise. Where one [loss](losses::LossKind::revision), one [model](models::BackboneKind::revision) or one
-/// [pool](Sampler::revision) alone gives others, its revision is raised.
+/// [way to draw](Learning::sampler_revision) alone gives others, its revision is raised.
 pub const TRAINER_VERSION: u32 = 8;
 
 /// A method with every value fixed and one seed.
@@ -28,7 +28,7 @@ pub struct Trial {
     /// The [revision](models::BackboneKind::revision) of the model.
     #[serde(default, skip_serializing_if = "is_first")]
     pub backbone_revision: u32,
-    /// The [revision](samplers::Sampler::revision) of the sampler's pool; 0 for backbones that have none.
+    /// The [revision](Learning::sampler_revision) of what is drawn; 0 for backbones that have none.
     #[serde(default, skip_serializing_if = "is_first")]
     pub sampler_revision: u32,
     /// Fingerprint of the prepared dataset.
@@ -184,6 +184,13 @@ impl Learning {
     /// Negatives that the loss sees of each positive; `None` when it sees every item.
     pub fn negatives(&self) -> Option<usize> {
         self.sampler.negatives(self.training.batch_size)
+    }
+
+    /// The [revision](samplers::Sampler::revision) of the sampler's pool, and one more where its rule asks for a sum, or leaves candidates aside under an optimizer that
+    /// moves rows with a gradient alone: a mean was taken for the sum, and what is left aside for a gradient.
+    pub fn sampler_revision(&self) -> u32 {
+        let sums = self.sampler.rule(0).is_some_and(|rule| rule.sums());
+        self.sampler.revision() + u32::from(sums || (self.narrows() && !self.optimizer.moves_all_rows()))
     }
 
     /// Whether the sampler's rule leaves aside some of what is drawn: with a derivative of zero these are not in the loss.

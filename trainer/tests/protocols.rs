@@ -139,6 +139,15 @@ fn lazy_adam_leaves_rows_alone_that_are_not_in_the_loss() {
     }
 }
 
+/// What was stored by builds that took other rows, or a mean for the sum, is no result of this one.
+#[test]
+fn trainings_that_changed_have_another_revision() {
+    let lazy = r#"{"lazy-adam": {"learning_rate": 0.05}}"#;
+    let (dns, sum) = (r#"{"dns": {"candidates": 20}}"#, r#"{"dns-mn": {"candidates": 20, "negatives": 3, "sum": true}}"#);
+    let of = |sampler: &str, optimizer: &str| trial(MF, BPR, sampler, optimizer, &training("")).learning.unwrap().sampler_revision();
+    assert_eq!([of(UNIFORM, ADAM), of(UNIFORM, lazy), of(dns, ADAM), of(dns, lazy), of(sum, ADAM), of(sum, lazy)], [0, 0, 0, 1, 1, 1]);
+}
+
 /// Trainings with each of the options, of 12 steps an epoch.
 fn options() -> Vec<Trial> {
     let plain = training("");

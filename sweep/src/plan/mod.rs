@@ -378,7 +378,7 @@ fn resolve(file: &SweepFile, choice: &Choice, dataset: &str) -> impl Iterator<It
         version: TRAINER_VERSION,
         revision: learning.as_ref().map_or(0, |learning| learning.loss.revision()),
         backbone_revision: backbone.revision(),
-        sampler_revision: learning.as_ref().map_or(0, |learning| learning.sampler.revision()),
+        sampler_revision: learning.as_ref().map_or(0, Learning::sampler_revision),
         dataset: dataset.clone(),
         backbone: backbone.clone(),
         learning,

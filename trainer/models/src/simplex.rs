@@ -65,6 +65,11 @@ impl BackboneKind for Simplex {
         check_tables(self.dim, &self.init)
     }
 
+    /// 1: rows that neither a score nor a history of the batch is of have no gradient, and `lazy-adam` leaves them.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
     }

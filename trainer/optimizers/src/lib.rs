@@ -74,6 +74,11 @@ impl Optimizer {
         self.adam().learning_rate_decay.is_some_and(|decay| decay.changes_in(epoch))
     }
 
+    /// Whether a step moves rows without a gradient too.
+    pub fn moves_all_rows(&self) -> bool {
+        self.parts().all_rows_move
+    }
+
     /// The weight of the squared norms of the batch's rows, where they are in the loss.
     pub fn batch_l2(&self) -> Option<f64> {
         self.adam().batch_l2.filter(|&weight| weight > 0.0)
