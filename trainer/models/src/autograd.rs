@@ -66,12 +66,20 @@ pub struct Encoded {
     pub auxiliary: Option<Tensor>,
 }
 
-/// A forward pass as an encoder, with what it leaves for the way back.
+/// What a forward pass leaves for the way back.
+struct Pass {
+    variables: Vec<Var>,
+    encoded: Encoded,
+    /// As [`Forward::reached`] gives them.
+    reached: [Option<Vec<u32>>; 2],
+}
+
+/// A forward pass as an encoder.
 pub(crate) struct Autograd<F> {
     model: F,
     vectors: Tables,
-    /// The variables of the last step, what the forward pass made of them, and the rows of the tables that its gradient reaches beside those whose vectors are scored.
-    pass: Option<(Vec<Var>, Encoded, [Option<Vec<u32>>; 2])>,
+    /// That of the last step.
+    pass: Option<Pass>,
     /// Gradients of users, items and weights.
     gradients: Vec<RowGradients>,
 }
@@ -130,7 +138,7 @@ impl<F: Forward> Encoder for Autograd<F> {
         let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
         let encoded = self.model.forward(&tensors, Some(step))?;
         self.take(&encoded)?;
-        self.pass = Some((variables, encoded, self.model.reached(step)));
+        self.pass = Some(Pass { variables, encoded, reached: self.model.reached(step) });
         Ok(())
     }
 
@@ -139,7 +147,8 @@ impl<F: Forward> Encoder for Autograd<F> {
     }
 
     fn backward<'a>(&'a mut self, vectors: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
-        let (variables, Encoded { users, items, auxiliary }, reached) = self.pass.take().expect("a step has been encoded");
+        let Pass { variables, encoded, reached } = self.pass.take().expect("a step has been encoded");
+        let Encoded { users, items, auxiliary } = encoded;
         let mut total = match &auxiliary {
             Some(auxiliary) => auxiliary.clone(),
             None => Tensor::zeros((), users.dtype(), users.device())?,
