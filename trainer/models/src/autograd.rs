@@ -67,7 +67,7 @@ pub struct Encoded {
 }
 
 /// What a forward pass leaves for the way back.
-struct Pass {
+struct ForwardPass {
     variables: Vec<Var>,
     encoded: Encoded,
     /// As [`Forward::reached`] gives them.
@@ -79,7 +79,7 @@ pub(crate) struct Autograd<F> {
     model: F,
     vectors: Tables,
     /// That of the last step.
-    pass: Option<Pass>,
+    pass: Option<ForwardPass>,
     /// Gradients of users, items and weights.
     gradients: Vec<RowGradients>,
 }
@@ -138,7 +138,7 @@ impl<F: Forward> Encoder for Autograd<F> {
         let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
         let encoded = self.model.forward(&tensors, Some(step))?;
         self.take(&encoded)?;
-        self.pass = Some(Pass { variables, encoded, reached: self.model.reached(step) });
+        self.pass = Some(ForwardPass { variables, encoded, reached: self.model.reached(step) });
         Ok(())
     }
 
@@ -147,7 +147,7 @@ impl<F: Forward> Encoder for Autograd<F> {
     }
 
     fn backward<'a>(&'a mut self, vectors: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
-        let Pass { variables, encoded, reached } = self.pass.take().expect("a step has been encoded");
+        let ForwardPass { variables, encoded, reached } = self.pass.take().expect("a step has been encoded");
         let Encoded { users, items, auxiliary } = encoded;
         let mut total = match &auxiliary {
             Some(auxiliary) => auxiliary.clone(),
