@@ -201,8 +201,8 @@ fn remarks(subject: &Subject, settings: &QuantileSettings) -> Vec<String> {
     );
     if subject.trial.is_some() {
         remarks.push(
-            "What Theorem 3.2 says of these scores is not below the number that stands for it, which it would say of the scores that suit it best: it is no bound \
-             on what was measured."
+            "The last columns are what Theorem 3.2 would say of the scores that suit it best. Of these it says as much or more, so that the numbers are no bounds on \
+             what was measured."
                 .into(),
         );
         remarks.push(
