@@ -62,7 +62,7 @@ pub fn evaluate(
     settings.check().map_err(|reason| Error::Settings { reason })?;
     let known = dataset.known();
     let own = dataset.own_nodes();
-    let masked: Vec<&Interactions> = masked(dataset, &known, split, settings.mask)?.into_iter().chain(&own).collect();
+    let masked = masked(dataset, &known, own.as_ref(), split, settings.mask)?;
     let part = RankedPart::new(dataset, split, settings.users)?;
     let given = Given::new(settings.recall, &known, dataset.items());
     let task = EvaluationTask { dataset, known: &known, given, split, part, masked, settings, memory };
@@ -88,21 +88,30 @@ pub fn evaluate(
 pub fn rank_test(dataset: &Dataset, scorer: &Scorer, settings: &Evaluation, memory: usize) -> Result<Rankings> {
     let known = dataset.known();
     let own = dataset.own_nodes();
-    let masked: Vec<&Interactions> = masked(dataset, &known, Split::Test, settings.mask)?.into_iter().chain(&own).collect();
+    let masked = masked(dataset, &known, own.as_ref(), Split::Test, settings.mask)?;
     let part = RankedPart::new(dataset, Split::Test, settings.users)?;
     rank::rank(&scorer.of_part(Split::Test), &known, &masked, &part.interactions, settings.ties, memory)
 }
 
-/// The known items that are no candidates when a part is ranked.
-fn masked<'a>(dataset: &'a Dataset, known: &'a Interactions, split: Split, mask: Mask) -> Result<Vec<&'a Interactions>> {
-    match (split, mask) {
-        (Split::Train, _) => Err(Error::Ranking { reason: "train is what models learn from; rank test or validation".to_owned() }),
-        (Split::FoldIn, _) => {
-            Err(Error::Ranking { reason: "the fold-in is what models know of users; rank test or validation".to_owned() })
+/// The items that are no candidates when a part is ranked: known ones, and nodes for themselves.
+fn masked<'a>(
+    dataset: &'a Dataset,
+    known: &'a Interactions,
+    own: Option<&'a Interactions>,
+    split: Split,
+    mask: Mask,
+) -> Result<Vec<&'a Interactions>> {
+    let more = match (split, mask) {
+        (Split::Train, _) => {
+            return Err(Error::Ranking { reason: "train is what models learn from; rank test or validation".to_owned() });
         }
-        (Split::Test, Mask::TrainAndValidation) => Ok(vec![known, &dataset.validation]),
-        (Split::Test, Mask::TrainOnly) | (Split::Validation, _) => Ok(vec![known]),
-    }
+        (Split::FoldIn, _) => {
+            return Err(Error::Ranking { reason: "the fold-in is what models know of users; rank test or validation".to_owned() });
+        }
+        (Split::Test, Mask::TrainAndValidation) => Some(&dataset.validation),
+        (Split::Test, Mask::TrainOnly) | (Split::Validation, _) => None,
+    };
+    Ok([known].into_iter().chain(more).chain(own).collect())
 }
 
 struct EvaluationTask<'a> {

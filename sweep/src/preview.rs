@@ -52,7 +52,7 @@ enum Unit {
     /// Both.
     Mixed,
     /// Smaller or larger numbers, such as places in an order.
-    None,
+    Unknown,
 }
 
 impl Unit {
@@ -63,7 +63,7 @@ impl Unit {
             [(true, _), (true, _)] => Self::Seconds,
             [(_, true), (_, true)] => Self::Milliseconds,
             [(true, _), (_, true)] => Self::Mixed,
-            _ => Self::None,
+            _ => Self::Unknown,
         }
     }
 
@@ -71,7 +71,7 @@ impl Unit {
     fn words(self) -> &'static str {
         match self {
             Self::Milliseconds => "in milliseconds (give moments of a split as such numbers) ",
-            Self::Seconds | Self::Mixed | Self::None => "",
+            Self::Seconds | Self::Mixed | Self::Unknown => "",
         }
     }
 
@@ -80,7 +80,7 @@ impl Unit {
         let seconds = match self {
             Self::Seconds => Some(time),
             Self::Milliseconds => Some(time / 1e3),
-            Self::Mixed | Self::None => None,
+            Self::Mixed | Self::Unknown => None,
         };
         let date = seconds.and_then(|seconds| DateTime::from_timestamp(seconds as i64, 0));
         date.map_or_else(|| time.to_string(), |date| date.date_naive().to_string())
@@ -100,6 +100,6 @@ mod tests {
         assert_eq!(shown(978_300_760.0, 1_252_800_000.0), (Unit::Seconds, "2000-12-31 2009-09-13".to_owned()));
         assert_eq!(shown(978_300_760_000.0, 1_252_800_000_000.0), (Unit::Milliseconds, "2000-12-31 2009-09-13".to_owned()));
         assert_eq!(shown(978_300_760.0, 1_252_800_000_000.0), (Unit::Mixed, "978300760 1252800000000".to_owned()));
-        assert_eq!(shown(0.0, 1_252_800_000.0), (Unit::None, "0 1252800000".to_owned()));
+        assert_eq!(shown(0.0, 1_252_800_000.0), (Unit::Unknown, "0 1252800000".to_owned()));
     }
 }

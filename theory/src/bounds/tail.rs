@@ -56,7 +56,8 @@ fn binomial(needed: u64, share: f64, draws: u64) -> f64 {
     let count = Binomial::new(share, draws).expect("a share is a probability");
     let odds = share / (1.0 - share);
     let is_above = needed as f64 > (draws as f64 + 1.0) * share;
-    let (mut at, mut term, mut sum) = if is_above { (needed, count.pmf(needed), 0.0) } else { (needed - 1, count.pmf(needed - 1), 0.0) };
+    let mut at = if is_above { needed } else { needed - 1 };
+    let (mut term, mut sum) = (count.pmf(at), 0.0);
     while term > sum * f64::EPSILON * 1e-3 {
         sum += term;
         match is_above {

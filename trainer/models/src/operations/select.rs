@@ -30,11 +30,12 @@ fn select_elsewhere(table: &Tensor, ids: &[u32]) -> Result<Tensor> {
 /// # Errors
 /// When the shapes do not fit.
 pub fn sum_rows(values: &Tensor, ids: &[u32], rows: usize) -> Result<Tensor> {
-    if is_ours(values) || ids.is_empty() {
-        let sums = Tensor::zeros((rows, values.dim(1)?), values.dtype(), values.device())?;
-        return if ids.is_empty() { Ok(sums) } else { sums.index_add(&Tensor::from_slice(ids, ids.len(), values.device())?, values, 0) };
+    let nothing = || Tensor::zeros((rows, values.dim(1)?), values.dtype(), values.device());
+    match (ids, is_ours(values)) {
+        ([], _) => nothing(),
+        (_, true) => nothing()?.index_add(&Tensor::from_slice(ids, ids.len(), values.device())?, values, 0),
+        (_, false) => sums_of_rows(values, ids, rows),
     }
-    sums_of_rows(values, ids, rows)
 }
 
 fn sums_of_rows(gradient: &Tensor, ids: &[u32], rows: usize) -> Result<Tensor> {

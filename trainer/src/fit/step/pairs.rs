@@ -113,8 +113,10 @@ impl TrainState<'_> {
         let scored_pairs = ScoredPairs::new(network, &self.parameters, [&of_pairs, &ids], batch.first * width, &step)?;
         let scores = scored_pairs.scores()?;
         let rows = || scores.chunks_exact(width).map(|row| row.split_at(list));
+        let leaves_some_aside = self.learning.narrows() && !self.stepper.moves_all_rows();
+        let items = leaves_some_aside.then(|| ids.clone());
         let scored = Scored {
-            ids: ids.clone(),
+            ids,
             positives: rows().flat_map(|(positives, _)| positives).copied().collect(),
             negatives: rows().flat_map(|(_, negatives)| negatives).copied().collect(),
         };
@@ -123,10 +125,9 @@ impl TrainState<'_> {
         let of_rows = score_gradients.positives.chunks_exact(list).zip(score_gradients.negatives.chunks_exact(count));
         let derivatives: Vec<f32> = of_rows.flat_map(|(positives, negatives)| positives.iter().chain(negatives)).copied().collect();
         let total = score_gradients.losses.iter().map(|&loss| f64::from(loss)).sum();
-        let leaves_some_aside = self.learning.narrows() && !self.stepper.moves_all_rows();
-        let in_loss = leaves_some_aside.then(|| {
-            let places = ids.iter().zip(&derivatives).enumerate();
-            places.filter(|(place, (_, derivative))| place % width < list || **derivative != 0.0).map(|(_, (&id, _))| id).collect()
+        let in_loss = items.map(|items| {
+            let places = items.into_iter().zip(&derivatives).enumerate();
+            places.filter(|(place, (_, derivative))| place % width < list || **derivative != 0.0).map(|(_, (item, _))| item).collect()
         });
         Ok(FoundGradients { total, gradients: scored_pairs.backward(&derivatives)?, in_loss })
     }
