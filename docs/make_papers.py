@@ -34,12 +34,20 @@ KEY = ["place", "dataset", "method", "metric", "cutoff"]
 VERDICTS = ["reproduced", "contradicted"]
 # Raised whenever the same trial would give other bits; a sweep's line says of which version it is.
 TRAINER = int(re.search(r"TRAINER_VERSION: u32 = (\d+)", (HERE.parent / "trainer/src/trial.rs").read_text())[1])
-# Losses, models and samplers that gave other numbers since then, and how often: a trial says which revision it is of.
+
+
+def revisions_in(body):
+    """The numbers that `fn revision` of a kind gives, which may depend on its settings."""
+    given = {int(number) for number in re.findall(r"\b\d+\b", body)} or {0}
+    return given | {number + 1 for number in given} if "u32::from" in body or "revision()" in body else given
+
+
+# Losses, models and samplers that gave other numbers since then: the revisions of today, of which a trial says its own.
 REVISIONS = {
-    f"{crate}/{(path.parent.name if path.stem == 'mod' else path.stem).replace('_', '-')}": int(given[1])
+    f"{crate}/{(path.parent.name if path.stem == 'mod' else path.stem).replace('_', '-')}": revisions_in(given[1])
     for crate in ("losses", "models", "samplers")
     for path in (HERE.parent / "trainer" / crate / "src").rglob("*.rs")
-    if path.stem not in ("kind", "lib", "pool") and (given := re.search(r"fn revision\(&self\) -> u32 \{\s*(\d+)", path.read_text()))
+    if path.stem not in ("kind", "lib", "pool") and (given := re.search(r"fn revision\(&self\) -> u32 \{(.*?)\n    \}", path.read_text(), re.S))
 }
 CLAIMS = ["holds", "reversed", "equivalent", "undecided", "missing"]
 
@@ -146,7 +154,7 @@ class Paper:
         """Whether a row's training would give the same bits today: `mf-32 / bpr / uniform-1` has the model `mf`, the loss `bpr` and the sampler `uniform`."""
         kinds = [re.match("[a-z0-9-]*?(?=-[0-9]|[^a-z0-9-]|$)", part)[0] for part in row["method"].split(" / ")[:3]]
         of = [f"{crate}/{kind}" for crate, kind in zip(("models", "losses", "samplers"), kinds)]
-        return result["trainer"] == TRAINER and all(result.get("revisions", {}).get(kind, 0) == REVISIONS.get(kind, 0) for kind in of)
+        return result["trainer"] == TRAINER and all(result.get("revisions", {}).get(kind, 0) in REVISIONS.get(kind, {0}) for kind in of)
 
     def claims(self):
         for file, result in self.run.items():
