@@ -68,3 +68,15 @@ fn data_without_times_is_refused_before_training() {
     let expected = "s.yaml:10:9: grid[1].backbones[0]: sas-rec-16x1 reads histories in order, and dataset `rounds` (line 4) has none: its source has no timestamps";
     assert!(ended.error.contains(expected), "{}", ended.error);
 }
+
+/// The adversary has a vector for each user, of whom there are fewer than a batch has rows.
+#[test]
+fn an_adversary_knows_users_by_their_rows() {
+    let loss = "{kind: adv-info-nce, temperature: 0.2, schedule: {kind: instead, every: 3}}";
+    let text = SWEEP.replace("COLUMNS", TIMED).replace("SPLIT", "{kind: leave-last, validation: true}").replace("{kind: cce}", loss);
+    let sandbox =
+        Sandbox::new(&text.replace("epochs: 20, batch_size: 64, evaluate_every: 5", "epochs: 6, batch_size: 512, evaluate_every: 3"));
+    sandbox.write("rounds.csv", rounds());
+    let ended = sandbox.run_well();
+    assert!(ended.out.contains("adv-info-nce on sas-rec") && ended.out.contains("adv-info-nce on gru4rec"), "{}", ended.out);
+}

@@ -22,7 +22,7 @@ pub const TRAINER_VERSION: u32 = 8;
 pub struct Trial {
     /// [`TRAINER_VERSION`] of the build that made the plan.
     pub version: u32,
-    /// The [revision](losses::LossKind::revision) of the loss; 0 for backbones that have none.
+    /// The [revision](Learning::loss_revision) of the loss; 0 for backbones that have none.
     #[serde(default, skip_serializing_if = "is_first")]
     pub revision: u32,
     /// The [revision](models::BackboneKind::revision) of the model.
@@ -184,6 +184,12 @@ impl Learning {
     /// Negatives that the loss sees of each positive; `None` when it sees every item.
     pub fn negatives(&self) -> Option<usize> {
         self.sampler.negatives(self.training.batch_size)
+    }
+
+    /// The [revision](losses::LossKind::revision) of the loss, and one more where it has an adversary and the model a vector for each row of a batch: the adversary
+    /// took these rows for users.
+    pub fn loss_revision(&self, backbone: &Backbone) -> u32 {
+        self.loss.revision() + u32::from(backbone.reads_order() && self.loss.adversary().is_some())
     }
 
     /// The [revision](samplers::Sampler::revision) of the sampler's pool, and one more where its rule asks for a sum, or leaves candidates aside under an optimizer that

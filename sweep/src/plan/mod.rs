@@ -376,7 +376,7 @@ fn resolve(file: &SweepFile, choice: &Choice, dataset: &str) -> impl Iterator<It
     let (backbone, select_by, dataset) = (choice.backbone.clone(), file.select_by.value, dataset.to_owned());
     let trial = move |(learning, iterations, files): Way| Trial {
         version: TRAINER_VERSION,
-        revision: learning.as_ref().map_or(0, |learning| learning.loss.revision()),
+        revision: learning.as_ref().map_or(0, |learning| learning.loss_revision(&backbone)),
         backbone_revision: backbone.revision(),
         sampler_revision: learning.as_ref().map_or(0, Learning::sampler_revision),
         dataset: dataset.clone(),

@@ -158,7 +158,7 @@ fn revisions_are_part_of_the_names_of_trials() {
     ];
     for (.., planned) in texts.map(|(old, new)| plan_of(&GOOD.replace(old, new)).unwrap()).iter().flat_map(Plan::trials) {
         let trial = &planned.trial;
-        assert_eq!(trial.revision, trial.learning.as_ref().map_or(0, |learning| learning.loss.revision()));
+        assert_eq!(trial.revision, trial.learning.as_ref().map_or(0, |learning| learning.loss_revision(&trial.backbone)));
         assert_eq!(trial.backbone_revision, trial.backbone.revision());
         assert_eq!(trial.sampler_revision, trial.learning.as_ref().map_or(0, trainer::Learning::sampler_revision));
         let text = |of: [u32; 3]| {

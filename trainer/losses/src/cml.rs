@@ -4,9 +4,9 @@
 //! l(u, i) = w_ui max(m + d_ui - min_j d_uj, 0),   w_ui = log(1 + n mean_j 1[m + d_ui - d_uj > 0]),   d = -s
 //! ```
 //! Scores are negative squared distances. Of the negatives the nearest pulls alone; the share of those within the margin, times the n items
-//! of the catalogue, estimates the positive's rank, and its weight is a constant of the gradient. Over all items the rank is exact. Users
-//! and items are kept in the unit ball: after each step the training loop scales longer rows back. Another radius would be the same model
-//! with another margin.
+//! of the catalogue, estimates the positive's rank, and its weight is a constant of the gradient. Over all items the share is that of the
+//! user's negatives, of which there are fewer than n. Users and items are kept in the unit ball: after each step the training loop scales longer
+//! rows back. Another radius would be the same model with another margin.
 //!
 //! The paper sums over a batch, of which the training loop takes the mean. Its optional penalty on the covariance of the vectors' dimensions
 //! is a function of vectors and not of scores, and is left out. Hsieh et al., "Collaborative Metric Learning", WWW 2017.

@@ -44,6 +44,11 @@ impl Default for RankSource {
 }
 
 impl RankSource {
+    /// 1 since no rank is below 1, where there are more draws than items.
+    pub(crate) fn revision(self) -> u32 {
+        u32::from(matches!(self, Self::Sampled(Sampled { rescaled: true, .. })))
+    }
+
     /// Why it cannot have the sampler `all`.
     pub(crate) fn needs_draws(self) -> Option<&'static str> {
         match self {
@@ -83,7 +88,7 @@ fn ranks_with_others(positives: &Tensor, negatives: &Tensor, others: Others, ite
         Some(items) => {
             let ranked = ((count_items(negatives)? + others.count)? + 1.0)?;
             let scale = (ranked.recip()? * items as f64)?;
-            Ok(((of_positives * &scale)?, of_negatives.broadcast_mul(&scale.unsqueeze(1)?)?))
+            Ok(((of_positives * &scale)?.maximum(1.0)?, of_negatives.broadcast_mul(&scale.unsqueeze(1)?)?.maximum(1.0)?))
         }
         None => Ok((of_positives, of_negatives)),
     }
@@ -100,7 +105,7 @@ pub fn sampled_ranks(positives: &Tensor, negatives: &Tensor, items: Option<usize
     Ok((ranks.narrow(1, 0, 1)?.squeeze(1)?, ranks.narrow(1, 1, width - 1)?))
 }
 
-/// The rank of each score among them, from 1: one more than those above it, times `items` over their number when rescaled.
+/// The rank of each score among them, from 1: one more than those above it, times `items` over their number when rescaled, also where that is above `items`.
 pub fn ranks_among(scores: &[f64], items: Option<usize>) -> Vec<f64> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_unstable_by(|&a, &b| scores[b].total_cmp(&scores[a]));
@@ -112,7 +117,7 @@ pub fn ranks_among(scores: &[f64], items: Option<usize>) -> Vec<f64> {
         if place == 0 || scores[at] != scores[order[place - 1]] {
             above = place;
         }
-        ranks[at] = (above + 1) as f64 * scale;
+        ranks[at] = ((above + 1) as f64 * scale).max(1.0);
     }
     ranks
 }
@@ -137,6 +142,7 @@ mod tests {
         let sample = [0, 2, 5, 3, 4, 6].map(|item: usize| EXAMPLE_B[item]);
         let expected = [1.33333333, 4.0, 5.33333333, 6.66666667, 2.66666667, 8.0];
         assert_close(&ranks_among(&sample, Some(8)), &expected, 5e-9);
+        assert_eq!(ranks_among(&[3.0, 2.0, 1.0, 0.0], Some(2)), [1.0, 1.0, 1.5, 2.0], "more draws than items");
     }
 
     #[test]

@@ -100,6 +100,11 @@ impl LossKind for SogSoftmaxAtK {
         true
     }
 
+    /// 1 since a row without negatives leaves the average of its user's other rows alone.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn needs_draws(&self) -> Option<&'static str> {
         Some(NEEDS_DRAWS)
     }

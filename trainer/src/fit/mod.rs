@@ -54,7 +54,7 @@ pub struct EpochReport {
     pub loss: f64,
     /// Seconds of training so far, those before a resume included.
     pub seconds: f64,
-    /// Pairs trained in this epoch.
+    /// Train interactions that the epoch passes over; losses of lists and last targets train fewer rows.
     pub pairs: u64,
     /// The validation metric, in epochs that evaluate.
     pub validation: Option<f64>,

@@ -94,6 +94,9 @@ impl LossKind for AdapTau {
             Baseline::Quantile(Quantile { share }) if !(0.0..=1.0).contains(&share) => {
                 Err(format!("share is {share}: expected a number from 0 to 1"))
             }
+            Baseline::Global(Global {}) if self.loss_temperature != one() => {
+                Err(format!("loss_temperature is {}: leave it out, as the baseline `global` compares no losses", self.loss_temperature))
+            }
             _ => check_above_zero("loss_temperature", self.loss_temperature),
         }
     }

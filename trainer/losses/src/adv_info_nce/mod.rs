@@ -35,7 +35,7 @@ pub struct AdvInfoNce {
     /// Length of the adversary's vectors, which start as `normal` with a standard deviation of 1.
     #[serde(default = "dim")]
     pub adversary_dim: u32,
-    /// Learning rate of the adversary's Adam, above 0.
+    /// Learning rate of the adversary's Adam, above 0; a decay of the model's leaves it as it is.
     #[serde(default = "learning_rate")]
     pub adversary_learning_rate: f64,
     /// How two vectors make a score.

@@ -63,6 +63,11 @@ impl LossKind for LambdaLossAtK {
     fn weighs_negatives(&self) -> bool {
         true
     }
+
+    /// That of the [ranks](RankSource).
+    fn revision(&self) -> u32 {
+        self.ranks.revision()
+    }
 }
 
 /// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the ranks of both; `draws [B, N]` are further weights of the

@@ -36,6 +36,14 @@ struct Header {
 /// # Errors
 /// When the store fails, or the state is damaged.
 pub fn progress(folder: &Location, trial: &str) -> Result<Option<Progress>> {
+    match read(folder, trial) {
+        // A training may have put another state there between the two reads of a long header.
+        Err(error) if error.is_damage() => read(folder, trial),
+        read => read,
+    }
+}
+
+fn read(folder: &Location, trial: &str) -> Result<Option<Progress>> {
     let at = resume::at(folder);
     let mut content = match at.beginning(FIRST) {
         Err(dataset::Error::NotFound { .. }) => return Ok(None),

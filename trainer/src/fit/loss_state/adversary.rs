@@ -41,8 +41,9 @@ impl AdversaryModel {
         Vectors { users: &self.users.values, items: &self.items.values, similarity: self.adversary.similarity }
     }
 
-    /// The scores of a batch's negatives, `[B, N]`.
+    /// The scores of a batch's negatives, `[B, N]`. Its users have a vector each, also where the model has one for each row.
     pub(crate) fn score(&mut self, batch: Batch, negatives: usize, draw: impl Fn(usize, u32, &mut [u32]) + Sync) -> Vec<f32> {
+        let batch = Batch::new(batch.users, batch.positives);
         let mut sampled = std::mem::take(&mut self.sampled);
         sampled.score(self.vectors(), batch, negatives, draw);
         self.sampled = sampled;
@@ -71,6 +72,7 @@ impl AdversaryModel {
             positives: vec![0.0; batch.positives.len()],
             negatives: derivatives.iter().map(|derivative| -derivative).collect(),
         };
+        let batch = Batch::new(batch.users, batch.positives);
         let mut sampled = std::mem::take(&mut self.sampled);
         sampled.backward(self.vectors(), &score_gradients);
         let Self { users: of_users, items: of_items, gradients: [users, items], adversary, .. } = self;
@@ -97,5 +99,33 @@ impl AdversaryModel {
     /// Everything that the next epoch needs, by name.
     pub(crate) fn state(&mut self) -> impl Iterator<Item = (String, &mut [f32])> {
         self.users.state(false).chain(self.items.state(false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As of a model of sequences, whose vectors are those of a batch's rows.
+    #[test]
+    fn users_have_their_own_vectors_where_the_model_has_those_of_rows() {
+        let learning: Learning = serde_json::from_value(serde_json::json!({
+            "loss": {"adv-info-nce": {"temperature": 0.2, "adversary_dim": 4}},
+            "sampler": {"uniform": {"negatives": 3}},
+            "optimizer": {"adam": {"learning_rate": 0.1}},
+            "training": {"epochs": 1, "batch_size": 2, "evaluate_every": 1},
+            "seed": 1,
+        }))
+        .unwrap();
+        let mut model = AdversaryModel::new(learning.loss.adversary().unwrap(), &learning, [3, 5]);
+        let draw = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&[[0, 1, 2], [2, 3, 4]][row]);
+        let (users, positives, before) = ([2, 0], [4, 1], model.users.values.clone());
+        let of_users = model.score(Batch::new(&users, &positives), 3, draw);
+        let of_rows = Batch { users: &users, queries: &[0, 1], positives: &positives };
+        assert_eq!(model.score(of_rows, 3, draw), of_users);
+        let alone = Collective::Single;
+        model.ascend(&alone, BatchShard::new(&alone, of_rows), &[1.0; 6]).unwrap();
+        let moved: Vec<bool> = (0..3).map(|user| model.users.values.row(user) != before.row(user)).collect();
+        assert_eq!(moved, [true, false, true]);
     }
 }

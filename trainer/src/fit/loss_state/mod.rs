@@ -12,7 +12,7 @@ use crate::fit::{
 use crate::{Learning, Result, collective::Collective};
 use embeddings::{Batch, RowGradients};
 use evaluator::Matrix;
-use losses::{InitialValue, Learned, Loss, Per, StateSpec, Update};
+use losses::{InitialValue, Learned, Loss, Per, StateSpec, Update, primitives::MASKED_BELOW};
 use optimizers::{Optimizer, Parameter, Stepper};
 use streams::{Purpose, Stream};
 
@@ -185,7 +185,8 @@ impl Column {
     fn remember(&mut self, batch: Batch, values: &[f32]) {
         let Some(rows) = self.rows(batch) else { return };
         let sums = self.spec.update == Update::Summed;
-        for (&row, value) in rows.iter().zip(values) {
+        // What stands for no number, as of a row without negatives, leaves that of the others alone.
+        for (&row, value) in rows.iter().zip(values).filter(|(_, value)| sums || f64::from(**value) >= MASKED_BELOW) {
             let (number, count) = (&mut self.numbers.values.values[row as usize], &mut self.counts[row as usize]);
             *number = if sums || *count > 0 { *number + value } else { *value };
             *count += 1;
@@ -215,6 +216,13 @@ mod tests {
         assert_eq!(column.numbers.values.values, [7.0, 5.0, 1.5, 5.0]);
         column.remember(Batch::new(&[2], &[0]), &[9.0]);
         assert_eq!(column.numbers.values.values, [7.0, 5.0, 9.0, 5.0]);
+    }
+
+    #[test]
+    fn rows_without_a_number_leave_the_others_alone() {
+        let mut column = column(Update::Remembered);
+        column.remember(Batch::new(&[2, 0, 2, 2], &[0, 0, 1, 1]), &[1.0, -1e30, -1e30, 2.0]);
+        assert_eq!(column.numbers.values.values, [5.0, 5.0, 1.5, 5.0]);
     }
 
     #[test]
