@@ -304,3 +304,15 @@ fn no_node_is_ranked_for_itself() {
     assert_eq!(values.user_ids.as_ref(), ["a".to_owned(), "c".to_owned()]);
     assert!(values.values.iter().any(|(at, own)| at.to_string() == "ndcg@1" && own == &[1.0, 1.0]), "{:?}", values.values);
 }
+
+#[test]
+fn tests_that_can_find_nothing_are_refused() {
+    let root = storage("resamples");
+    let asked = |alpha: &str| evaluate(&root, &["--tests", "bootstrap", "--correction", "holm", "--alpha", alpha]);
+    assert!(asked("0.01").is_ok());
+    let Err(Error::Settings { reason }) = asked("0.00005") else { panic!("10,001 resamples find no p-value below it") };
+    assert!(
+        reason.starts_with("--tests bootstrap: 1 of them, adjusted by holm, leave no p-value below 0.00005, as that takes 20000 resamples"),
+        "{reason}"
+    );
+}

@@ -9,7 +9,7 @@ use crate::{
 };
 use anyhow::{Context, Result, bail};
 use dataset::{Dataset, Location};
-use evaluator::Scorer;
+use evaluator::{MetricAt, Scorer};
 use std::collections::HashSet;
 use trainer::Ended;
 
@@ -63,17 +63,23 @@ pub(crate) fn pick(session: &Session, dataset: Option<&str>, method: Option<&str
         let results = Results::read(session)?;
         let rows = report::leaderboard(&results.input(session)); // the stored one may be of an earlier evaluation
         let dataset = dataset.unwrap_or_default();
-        let winner = match method {
+        let picked = match method {
             Some(name) => Some(named(&rows, dataset, name)?),
-            None => rows.iter().find(|row| row.dataset == dataset && row.rank == Some(1)).map(|row| row.method.as_str()),
+            None => winner(&rows, dataset, session.plan.evaluation.primary()),
         };
-        let first = winner.and_then(|method| recommend::first_picked(&results.trials, dataset, method)).cloned();
+        let first = picked.and_then(|method| recommend::first_picked(&results.trials, dataset, method)).cloned();
         return first.with_context(|| format!("no method has a result{on}"));
     };
     match runner::stored_trials(session)?.into_iter().find(|row| row.trial == id && dataset.is_none_or(|name| row.dataset == name)) {
         Some(row) => Ok(row),
         None => bail!(Usage(format!("no trial of the sweep{on} has the id `{id}`"))),
     }
+}
+
+/// The key of the method that is first on a dataset by the metric that verdicts are about.
+fn winner<'a>(rows: &'a [LeaderboardRow], dataset: &str, primary: MetricAt) -> Option<&'a str> {
+    let first = rows.iter().find(|row| row.dataset == dataset && row.at == primary && row.rank == Some(1));
+    first.map(|row| row.method.as_str())
 }
 
 /// The key of the method that the leaderboard of a dataset calls so, or that has this key.

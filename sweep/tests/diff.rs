@@ -287,3 +287,38 @@ fn each_mistake_has_one_message() {
     let list = sandbox.ended(&mut sandbox.command(&["list", "--storage", "nowhere"]));
     assert!(list.complaint(1).contains("has no mark of ranksweep"), "{}", list.error);
 }
+
+#[test]
+fn splits_are_compared_where_both_have_them() {
+    let sandbox = Sandbox::new(&changed("seed: 7}", "seed: [7, 8, 9]}"));
+    sandbox.run_well();
+    run(&sandbox, &changed("seed: 7}", "seed: [8, 9, 10]}").replace("epochs: 2", "epochs: 3"));
+    let out = shown(&sandbox, &["s.yaml"]);
+    assert!(out.contains("data or split differ; 12 users ranked by both (A 12, B 12)"), "{out}");
+    assert!(out.lines().any(|line| line.trim_start().starts_with("bpr on mf-4")), "{out}");
+
+    run(&sandbox, &changed("seed: 7}", "seed: [11, 12]}").replace("epochs: 2", "epochs: 3"));
+    let out = shown(&sandbox, &["s.yaml"]);
+    assert!(out.contains("the two have no split in common") && out.contains("split.random.seed"), "{out}");
+}
+
+/// Of three parts of the users each split holds out another: no user is in all, and each is counted.
+#[test]
+fn splits_that_hold_out_other_users_are_compared_on_all_of_them() {
+    let text = changed("{kind: random, test: 0.2, validation: 0.1, seed: 7}", "{kind: users, test: 0.25, validation: 0.25, seed: [1, 2]}");
+    let sandbox = Sandbox::new(&text);
+    sandbox.run_well();
+    run(&sandbox, &text.replace("epochs: 2", "epochs: 3"));
+    let ranked: BTreeMap<String, f64> = evaluator::tables::read_metrics(&sandbox.location(&format!("{TABLES}/metrics.parquet")))
+        .unwrap()
+        .into_iter()
+        .flat_map(|row| {
+            let (_, ids, values) = read_per_user(&sandbox.location(&format!("{TABLES}/per_user/{}.parquet", row.trial))).unwrap();
+            ids.iter().cloned().zip(values[0].1.clone()).collect::<Vec<_>>()
+        })
+        .collect();
+    let count = ranked.len();
+    assert!(count > 3, "each split holds out three users: {ranked:?}");
+    let out = shown(&sandbox, &["s.yaml"]);
+    assert!(out.contains(&format!("the same data and split; {count} users ranked by both (A {count}, B {count})")), "{out}");
+}

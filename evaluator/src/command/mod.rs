@@ -16,6 +16,7 @@ use crate::{
 };
 use dataset::{Dataset, Location, Split};
 use serde::de::{DeserializeOwned, value::StrDeserializer};
+use std::collections::HashSet;
 
 /// Ranks the full catalogue with stored checkpoints and writes metrics, per-user values and tests as Parquet tables.
 #[derive(Clone, Debug, clap::Args)]
@@ -61,7 +62,7 @@ pub struct Evaluate {
     #[arg(long, requires = "tests", value_parser = named::<Over>)]
     pub over: Option<Over>,
     /// Adjustment for many comparisons: none, bonferroni, holm, benjamini-hochberg, romano-wolf
-    #[arg(long, default_value = "romano-wolf", value_parser = named::<Correction>)]
+    #[arg(long, requires = "tests", default_value = "romano-wolf", value_parser = named::<Correction>)]
     pub correction: Correction,
     /// Differences that do not matter, of the mean (1%) or in units of the metric (0.002): where an interval lies within, trials are equivalent
     #[arg(long, requires = "tests", value_parser = Margin::parse)]
@@ -86,6 +87,9 @@ impl Evaluate {
         }
         let dataset = Dataset::read(&at)?;
         let found = checkpoints::find(&folder, &dataset)?;
+        if !self.tests.is_empty() {
+            check_resamples(&settings.significance, &found.candidates)?;
+        }
         let mut progress = |candidate: &Candidate| tracing::info!(trial = %candidate.trial, "ranked");
         let values = evaluate(&dataset, self.split, &found.candidates, &settings, memory, &mut progress)?;
         let values = values.into_iter().collect::<Result<Vec<TrialValues>>>()?;
@@ -111,6 +115,21 @@ impl Evaluate {
         let sampled_candidates = self.sampled_candidates.map(|negatives| SampledCandidates { negatives, seed: 1 });
         Evaluation { metrics, cutoffs, primary: None, users, sampled_candidates, mask, recall, ties, significance }
     }
+}
+
+/// Refuses tests whose resamples leave no adjusted p-value below the level.
+fn check_resamples(significance: &Significance, candidates: &[Candidate]) -> Result<()> {
+    let methods: HashSet<&str> = candidates.iter().map(|candidate| candidate.method.as_str()).collect();
+    let comparisons = significance.family.adjusted_for(methods.len());
+    let Some((_, needed)) = significance.resamples_needed(comparisons) else { return Ok(()) };
+    let tests: Vec<&str> = significance.tests.iter().map(|test| test.name()).collect();
+    let reason = format!(
+        "--tests {}: {comparisons} of them, adjusted by {}, leave no p-value below {}, as that takes {needed} resamples; use --tests paired-t, --correction romano-wolf with paired-t and bootstrap alone, or a larger --alpha",
+        tests.join(","),
+        significance.correction.name(),
+        significance.alpha
+    );
+    Err(Error::Settings { reason })
 }
 
 /// Writes all tables. `metrics.parquet` is taken away first and written last: where it stands, the tables are of one evaluation.

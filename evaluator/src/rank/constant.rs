@@ -11,14 +11,14 @@ use rayon::prelude::*;
 /// Users that are looked at first: of most models they tell that items differ.
 const FIRST: usize = 64;
 
-/// Whether every item of the catalogue has the same score, for each of these users. Top-N lists tell the items that they name from the others, whatever
-/// scores they give them.
+/// Whether every item of the catalogue has the same score, for each of these users. A top-N list tells the items that it names from the others, and
+/// these by their scores.
 ///
 /// # Errors
 /// Those of [`top_k()`](super::top_k()).
 pub fn is_constant(scorer: &Scorer, history: &Interactions, users: &[u32], memory: usize) -> Result<bool> {
     if let Some(lists) = scorer.lists() {
-        return Ok(users.iter().all(|&user| [0, scorer.items()].contains(&lists.row(user as usize).len())));
+        return Ok(users.iter().all(|&user| is_level(lists.row(user as usize), scorer.items())));
     }
     check::users(scorer, history, &[], users)?;
     let scores = scorer.scores(history, false, memory)?;
@@ -33,6 +33,13 @@ pub fn is_constant(scorer: &Scorer, history: &Interactions, users: &[u32], memor
         }
     }
     Ok(true)
+}
+
+/// Whether a list tells no item from another: it is empty, or names all of them with one score.
+fn is_level(mut row: impl ExactSizeIterator<Item = (u32, f64)>, items: usize) -> bool {
+    let named = row.len();
+    let first = row.next();
+    named == 0 || (named == items && row.all(|(_, score)| Some(score) == first.map(|(_, score)| score)))
 }
 
 /// Whether all items have the same score for each of some users. Scores are compared as ranking compares them, without a user's offset.
@@ -84,6 +91,7 @@ mod tests {
         };
         assert!(!of(vec![vec![(0, 1.0), (2, 1.0)], vec![]]));
         assert!(of(vec![vec![], vec![(0, 1.0), (1, 1.0), (2, 1.0)]]));
+        assert!(!of(vec![vec![], vec![(0, 2.0), (1, 2.0), (2, 1.0)]]));
     }
 
     #[test]

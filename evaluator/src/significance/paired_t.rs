@@ -99,9 +99,7 @@ fn needed(compared: &Compared, pair: usize, crossed: &Crossed, half: f64, quanti
         return Needed::default();
     }
     let spreads = [a, b].map(|method| &compared.spreads.methods[method]);
-    // A method that fits at once has the variance of no replicate, and any number of them.
-    let most = spreads.iter().map(|spread| spread.replicates).max().unwrap_or(1);
-    let replicates = spreads.map(|spread| if spread.source == Spread::None { most } else { spread.replicates } as u32);
+    let replicates = spreads.map(|spread| (spread.source != Spread::None).then_some(spread.replicates as u32));
     let measured = Measured {
         variances: Variances::of(crossed, spreads),
         replicates,

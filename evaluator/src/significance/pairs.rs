@@ -12,7 +12,7 @@ pub(crate) struct Pairs {
 }
 
 impl Pairs {
-    /// The pairs of a family; none where it is against a method that has no result.
+    /// The pairs of a family; none where it is against a method that has no result. Of several that are best by the same mean the first by name is the best.
     pub(crate) fn new(methods: &[MethodValues<'_>], family: &Family, direction: Direction) -> Self {
         let all = || (0..methods.len()).flat_map(|a| (a + 1..methods.len()).map(move |b| (a, b))).collect::<Vec<_>>();
         let with = |one: usize| move |&(a, b): &(usize, usize)| a == one || b == one;
@@ -24,9 +24,11 @@ impl Pairs {
                 Self { reported: (0..all.len()).collect(), all }
             }
             Family::AgainstBest => {
-                let best = (0..methods.len()).reduce(|best, next| {
-                    if direction.order(mean(&methods[next].values), mean(&methods[best].values)).is_lt() { next } else { best }
-                });
+                let order = |a: usize, b: usize| {
+                    let by_mean = direction.order(mean(&methods[a].values), mean(&methods[b].values));
+                    by_mean.then_with(|| methods[a].method.cmp(&methods[b].method))
+                };
+                let best = (0..methods.len()).min_by(|&a, &b| order(a, b));
                 let all = all();
                 let reported = (0..all.len()).filter(|&pair| best.is_some_and(|best| with(best)(&all[pair]))).collect();
                 Self { all, reported }
@@ -51,6 +53,8 @@ mod tests {
         let best = pairs(Family::AgainstBest);
         assert_eq!((best.all.len(), best.reported), (3, vec![0, 2]));
         assert!(pairs(Family::Against("d".into())).all.is_empty());
+        let tied = [("b", 0.5), ("a", 0.5), ("c", 0.3)].map(|(name, value)| method(name, Replication::None, &[&[value, value]]));
+        assert_eq!(Pairs::new(&tied, &Family::AgainstBest, Direction::HigherIsBetter).reported, [0, 2], "`a`, at place 1");
         assert_eq!(Pairs::new(&methods, &Family::AgainstBest, Direction::LowerIsBetter).reported, [0, 1]);
         assert!(Pairs::new(&[], &Family::AgainstBest, Direction::Neither).all.is_empty());
     }

@@ -70,8 +70,8 @@ impl Variances {
 pub(crate) struct Measured<'a> {
     /// Its variances.
     pub(crate) variances: Variances,
-    /// The replicates of each method.
-    pub(crate) replicates: [u32; 2],
+    /// The replicates of each method; none of a method that fits at once, which has the variance of no replicate, and any number of them.
+    pub(crate) replicates: [Option<u32>; 2],
     /// The degrees of freedom of the variance over replicates.
     pub(crate) degrees: f64,
     /// How many users there are.
@@ -96,16 +96,16 @@ pub struct Needed {
 impl Measured<'_> {
     /// What is needed to tell a difference of size `target` from zero.
     pub(crate) fn needed(&self, target: f64) -> Needed {
-        let fewest = self.replicates.into_iter().min().unwrap_or(1).max(1);
+        let fewest = self.replicates.into_iter().flatten().min().unwrap_or(1).max(1);
         let replicates = first(u64::from(fewest), u64::from(MOST_REPLICATES), |count| self.detectable(count as u32, self.users) <= target);
         let users = first(2, MOST_USERS, |users| self.detectable(fewest, users) <= target);
         Needed { replicates: replicates.map(|count| count as u32), users }
     }
 
-    /// The smallest difference that [`POWER`] of sweeps with so many replicates and users tell from zero. Each replicate more of a method is a degree
-    /// of freedom more.
+    /// The smallest difference that [`POWER`] of sweeps with so many replicates and users tell from zero. Each replicate more of a method that has
+    /// some is a degree of freedom more.
     fn detectable(&self, replicates: u32, users: u64) -> f64 {
-        let more: f64 = self.replicates.iter().map(|&count| f64::from(replicates.saturating_sub(count))).sum();
+        let more: f64 = self.replicates.iter().flatten().map(|&count| f64::from(replicates.saturating_sub(count))).sum();
         let crossed = self.variances.crossed(replicates, users as f64, self.degrees + more);
         let power = if self.equivalence { f64::midpoint(POWER, 1.0) } else { POWER };
         self.widened * scale(&crossed, self.quantiles) + quantile(power) * crossed.standard_error()
@@ -141,7 +141,7 @@ mod tests {
     const VARIANCES: Variances = Variances { users: 0.02, interaction: 0.01, replicates: 4e-6 };
 
     fn measured(variances: Variances, replicates: [u32; 2], degrees: f64, quantiles: &UpperQuantiles) -> Measured<'_> {
-        Measured { variances, replicates, degrees, users: 1000, quantiles, widened: 1.0, equivalence: false }
+        Measured { variances, replicates: replicates.map(Some), degrees, users: 1000, quantiles, widened: 1.0, equivalence: false }
     }
 
     /// By hand: se² = (0.02 + 0.01 / n) / U + 4e-6 / n, and 1.95996 + 0.84162 = 2.80159 of it where both parts are known well; by replicates alone

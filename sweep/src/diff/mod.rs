@@ -35,6 +35,8 @@ pub(crate) struct DatasetDifference {
     name: String,
     /// Whether both are the same data, split in the same way.
     is_same: bool,
+    /// How many splits both have; values of other splits do not compare.
+    splits: usize,
     /// Users that both ranked.
     users: usize,
     /// Users that each ranked.
@@ -77,15 +79,18 @@ impl<'a> Difference<'a> {
         // The rows that are tested, by their places.
         let (mut datasets, mut estimates, mut compared): (Vec<DatasetDifference>, Vec<Estimate>, Vec<(usize, usize)>) = Default::default();
         for name in self.common_datasets() {
-            let Some(shared) = SharedUsers::new(self.sides, &name, self.at) else { continue };
+            let common = self.common_methods(&name);
+            let same: Vec<String> = common.iter().filter(|key| self.is_of_same_trials(&name, key)).cloned().collect();
+            let Some(shared) = SharedUsers::new(self.sides, &name, self.at, &same) else { continue };
             let measured = methods_at(&shared.values, &name, self.at)?;
             let mut methods: Vec<MethodDifference> = Vec::new();
-            for key in self.common_methods(&name) {
-                let [one, other] = [0, 1].map(|side| shared_users::named(side, &key));
+            for key in common {
+                let is_same = same.contains(&key);
+                let [one, other] = [0, usize::from(!is_same)].map(|side| shared_users::named(side, &key));
                 let places = measured.as_ref().and_then(|found| Some((found, found.place(&one)?, found.place(&other)?)));
                 let Some((found, one, other)) = places else { continue };
                 let means = [one, other].map(|place| found.methods[place].mean());
-                if !self.is_of_same_trials(&name, &key) {
+                if !is_same {
                     let contrast = Contrast::difference(other, one);
                     estimates.push(Estimate::new(&contrast, &found.methods, &found.spreads, significance.over));
                     compared.push((datasets.len(), methods.len()));
@@ -94,6 +99,7 @@ impl<'a> Difference<'a> {
             }
             datasets.push(DatasetDifference {
                 is_same: self.fingerprints(0, &name) == self.fingerprints(1, &name),
+                splits: shared.splits,
                 users: shared.users,
                 users_of: shared.users_of,
                 methods,

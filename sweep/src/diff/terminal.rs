@@ -57,6 +57,9 @@ impl Difference<'_> {
 
     fn dataset(&self, dataset: &DatasetDifference, style: Style) -> String {
         let heading = style.bold(&self.heading(dataset));
+        if dataset.methods.is_empty() {
+            return heading;
+        }
         let mut table = TextTable::new(&["method", "A", "B", "difference", "p", "B is"]);
         for row in &dataset.methods {
             let [first, second] = row.means.map(number::value);
@@ -81,6 +84,9 @@ impl Difference<'_> {
 
     /// A dataset, the metric, and the users whose values are compared.
     pub(super) fn heading(&self, dataset: &DatasetDifference) -> String {
+        if dataset.splits == 0 {
+            return format!("{} by {}: the two have no split in common, so that the values do not compare", dataset.name, self.at);
+        }
         let [first, second] = dataset.users_of.map(number::count);
         let data = if dataset.is_same { "the same data and split" } else { "data or split differ" };
         let users = format!("{} ranked by both (A {first}, B {second})", number::counted(dataset.users, "user"));
@@ -93,7 +99,7 @@ impl Difference<'_> {
         let over = words::over(evaluation.significance.over, false);
         let level = evaluation.significance.alpha;
         format!(
-            "Means over the users that both ranked, by their own ids. Differences are tested over {over}, paired by user; p-values are adjusted after Holm for all rows, level {level}. A method with one seed is compared as trained."
+            "Means over the users that both ranked, by their own ids. Differences are tested over {over}, paired by user; p-values are adjusted after Holm for all rows, level {level}. Where no method has several seeds or splits, trained models are compared, which says nothing of other trainings."
         )
     }
 }

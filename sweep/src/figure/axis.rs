@@ -120,8 +120,9 @@ pub(crate) fn line(points: impl Iterator<Item = (f64, f64)>, x: &Axis, y: &Axis,
     points.filter(|(_, up)| up.is_finite()).map(place).collect::<Vec<_>>().join(" ")
 }
 
-/// Moves labels apart to at least `gap` percent, in their order, within 0 to 100.
+/// Moves labels apart to at least `gap` percent, in their order, within 0 to 100; to less where so many have no room.
 pub(crate) fn apart(places: &mut [f64], gap: f64) {
+    let gap = gap.min(100.0 / places.len().saturating_sub(1).max(1) as f64);
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by(|&one, &other| places[one].total_cmp(&places[other]));
     let mut least: f64 = 0.0;
@@ -131,8 +132,9 @@ pub(crate) fn apart(places: &mut [f64], gap: f64) {
     }
     let mut most: f64 = 100.0;
     for &label in order.iter().rev() {
-        places[label] = tenth(places[label].min(most));
-        most = places[label] - gap;
+        let place = places[label].min(most);
+        most = place - gap;
+        places[label] = tenth(place);
     }
 }
 
@@ -194,5 +196,8 @@ mod tests {
         let mut places = [50.0, 49.0, 99.0, 98.0];
         apart(&mut places, 5.0);
         assert_eq!(places, [54.0, 49.0, 100.0, 95.0]);
+        let mut many: Vec<f64> = (0..31).map(|place| 50.0 + f64::from(place) / 10.0).collect();
+        apart(&mut many, 5.4);
+        assert_eq!((many[0], many[15], many[30]), (0.0, 50.0, 100.0));
     }
 }

@@ -138,8 +138,8 @@ fn skipped(methods: &[MethodTrials]) -> Option<String> {
 
 fn single_seed(methods: &[MethodTrials]) -> Option<String> {
     let seeds = |method: &MethodTrials| {
-        let picked = method.trials.iter().filter(|trial| trial.selected);
-        picked.filter_map(|trial| trial.seed).collect::<HashSet<u64>>().len()
+        let picked = method.trials.iter().filter(|trial| trial.selected && trial.seed.is_some());
+        picked.map(|trial| (trial.seed, trial.split_seed)).collect::<HashSet<_>>().len()
     };
     let learned: Vec<usize> = methods.iter().map(seeds).filter(|&seeds| seeds > 0).collect();
     let one = !learned.is_empty() && learned.iter().all(|&seeds| seeds == 1);
