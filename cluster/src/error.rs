@@ -41,6 +41,12 @@ pub enum Error {
         /// Pods of a trial.
         nodes: u32,
     },
+    /// The pods that prepare listen there already.
+    #[error("metrics_port is {port}, and the scheduler and the executors of the preparation have 50050 to 50052: expected another")]
+    MetricsPort {
+        /// The port.
+        port: u16,
+    },
     /// The sweep file does not fit into a ConfigMap.
     #[error(
         "the sweep file has {bytes} bytes, and a ConfigMap holds {limit}: cut it into several sweeps under the same storage, \

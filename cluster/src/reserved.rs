@@ -11,6 +11,8 @@ pub(crate) const TAKEN: [&str; 6] = [SWEEP_FOLDER, SCRATCH, "/dev", "/proc", "/s
 
 /// The port where rank 0 listens, as torchrun has it.
 pub(crate) const RENDEZVOUS: u16 = 29_500;
+/// The ports of Ballista's scheduler and executors, where a preparation has some.
+pub(crate) const BALLISTA: std::ops::RangeInclusive<u16> = 50_050..=50_052;
 /// Variables that the pods have already.
 pub(crate) const OWN_VARIABLES: [&str; 9] = [
     "HOME",

@@ -3,7 +3,7 @@
 use crate::{
     Error, Resources, Result,
     names::{MOST, nearest_label, not_a_label},
-    reserved::{DRIVERS, OWN_VARIABLES},
+    reserved::{BALLISTA, DRIVERS, OWN_VARIABLES},
 };
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ impl Submission {
     ///
     /// # Errors
     /// A name or a namespace that is no DNS label, a name that is too long, variables that the pods set otherwise, several nodes without a
-    /// Secret, and a sweep file that no ConfigMap holds.
+    /// Secret, a port of metrics that the executors have, and a sweep file that no ConfigMap holds.
     pub fn check(&self) -> Result<()> {
         self.check_name()?;
         if let Some(reason) = not_a_label(&self.namespace) {
@@ -91,6 +91,9 @@ impl Submission {
         self.check_variables()?;
         if let (nodes @ 2.., None) = (self.resources.nodes, &self.resources.secret) {
             return Err(Error::NoSecret { nodes });
+        }
+        if let Some(port) = self.resources.metrics_port.filter(|port| self.executors > 0 && BALLISTA.contains(port)) {
+            return Err(Error::MetricsPort { port });
         }
         if self.text.len() > MOST_BYTES {
             return Err(Error::TooLarge { bytes: self.text.len(), limit: MOST_BYTES });

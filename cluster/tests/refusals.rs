@@ -47,6 +47,18 @@ fn a_service_begins_with_a_letter() {
 }
 
 #[test]
+fn executors_have_ports_of_their_own() {
+    let mut sweep = submission("executors");
+    sweep.resources.metrics_port = Some(50_051);
+    assert_eq!(
+        objects(&sweep).unwrap_err().to_string(),
+        "metrics_port is 50051, and the scheduler and the executors of the preparation have 50050 to 50052: expected another"
+    );
+    sweep.resources.metrics_port = Some(50_053);
+    assert!(objects(&sweep).is_ok());
+}
+
+#[test]
 fn a_namespace_must_be_a_dns_label() {
     let mut sweep = submission("single-gpu");
     sweep.namespace = "My_Team".to_owned();

@@ -188,6 +188,7 @@ fn blame(session: &Session, error: &cluster::Error) -> anyhow::Error {
         cluster::Error::Name { .. } => session.file.name.place().error(message).into(),
         cluster::Error::Namespace { .. } => Usage(format!("--namespace: {message}")).into(),
         cluster::Error::NoSecret { .. } => session.file.resources.node.at("nodes").place.error(message).into(),
+        cluster::Error::MetricsPort { .. } => session.file.resources.node.at("metrics_port").place.error(message).into(),
         cluster::Error::Variable { .. } | cluster::Error::TooLarge { .. } => file::Error::new(message).into(),
     }
 }

@@ -238,6 +238,21 @@ fn tables_without_a_marker_go() {
 }
 
 #[test]
+fn the_state_of_a_training_that_goes_on_for_a_damaged_marker_stays() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let markers = sandbox.stored("done.json");
+    let states: Vec<_> = markers[..2].iter().map(|marker| marker.with_file_name("resume").join("state.safetensors")).collect();
+    for state in &states {
+        std::fs::create_dir_all(state.parent().unwrap()).unwrap();
+        std::fs::write(state, "state").unwrap();
+    }
+    std::fs::write(&markers[0], "{").unwrap();
+    sandbox.gc(&[]);
+    assert_eq!([states[0].exists(), states[1].exists()], [true, false], "of what is trained again, and of what has ended");
+}
+
+#[test]
 fn what_no_sweep_holds_goes_when_asked() {
     let sandbox = Sandbox::new(SWEEP);
     sandbox.run_well();

@@ -130,6 +130,12 @@ impl Rehearsed {
         self.missing.is_empty() && self.adjusted.patches.is_empty()
     }
 
+    /// Whether all trials that have not ended are to be trained: not where the submission is on the cluster and goes on, whose failed trials have failed there
+    /// for good.
+    pub fn starts(&self) -> bool {
+        !self.is_needless() && matches!(self.how, How::Created | How::Restarted | How::Renewed)
+    }
+
     /// Whether the same submission has ended with everything done, but for some trials, and is to start again.
     pub fn is_of_failed_trials(&self) -> bool {
         self.only_trials_failed

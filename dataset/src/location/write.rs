@@ -100,11 +100,15 @@ impl Location {
         })
     }
 
-    /// Copies the file to another place of the same store, atomically, by the store's own means.
+    /// Copies the file to another place of the same store, atomically: on this machine its bytes, as not every disk has hard links, elsewhere by the
+    /// store's own means.
     ///
     /// # Errors
     /// [`Error::NotFound`] where no file stands here; [`Error::Store`]: the old file there, if any, is untouched.
     pub fn copy(&self, to: &Self) -> Result<()> {
+        if let Some(file) = self.local_path() {
+            return if file.exists() { to.upload(&file) } else { Err(Error::NotFound { at: self.to_string() }) };
+        }
         let copied = self.server.attempt(|| self.server.store.copy(&self.path, &to.path));
         copied.map_err(|error| match error {
             object_store::Error::NotFound { .. } => Error::NotFound { at: self.to_string() },

@@ -37,7 +37,7 @@ pub struct Submit {
     /// Wait until the sweep has ended on the cluster, and tell how it goes; the exit code is then the sweep's
     #[arg(long)]
     wait: bool,
-    /// Also try trials again that failed in a way that is remembered, as after another image
+    /// Also try trials again that failed in a way that is remembered, as after another image; not those of a submission that has not ended
     #[arg(long)]
     retry_failed: bool,
 }
@@ -64,9 +64,9 @@ impl Submit {
         }
         if !rehearsed.is_needless() {
             plan_location(&session).write(session.plan.to_json())?;
-            if self.retry_failed {
-                runner::forget_failures(&session)?;
-            }
+        }
+        if self.retry_failed && rehearsed.starts() {
+            runner::forget_failures(&session)?;
         }
         let submitted = block_on(rehearsed.create(&cluster))?;
         let batches = chosen.filter(|_| matches!(submitted.how, How::Created)).map_or_else(String::new, |chosen| chosen.words());

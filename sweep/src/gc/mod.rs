@@ -157,12 +157,14 @@ impl<'a> Judge<'a> {
         if !self.ended.contains(id) {
             return Ok(None);
         }
+        // One whose marker is damaged is trained again.
+        let Some(counted) = self.counted(id)? else { return Ok(None) };
         Ok(match what {
             OfTrial::Resume => Some(Reason::Resume),
             OfTrial::Claim => Some(Reason::Claim),
             OfTrial::Content => {
                 let name = path.strip_prefix("trials/").and_then(|path| path.strip_prefix(id)).unwrap_or_default().trim_start_matches('/');
-                self.counted(id)?.as_ref().is_some_and(|counted| !counted.0.contains(name)).then_some(Reason::NotCounted)
+                (!counted.0.contains(name)).then_some(Reason::NotCounted)
             }
             OfTrial::Marker => None,
         })

@@ -17,10 +17,10 @@ use std::collections::HashMap;
 pub(super) const FILE: &str = "all_trials.parquet";
 
 /// Ranks the trials of results that were trained to their ends and not picked, and writes `all_trials.parquet` of these and the picked ones.
-/// No other table changes.
+/// No other table changes. A trial that cannot be ranked has no row, and is warned of.
 ///
 /// # Errors
-/// A checkpoint or a dataset that cannot be read, or a store that fails.
+/// A dataset that cannot be read, or a store that fails.
 pub fn rank_all(session: &Session, results: &Results) -> Result<()> {
     let mut measured: HashMap<String, Vec<MetricRow>> =
         results.values.iter().map(|values| (values.trial.clone(), MetricRow::of(values).collect())).collect();
@@ -42,7 +42,10 @@ fn others(session: &Session, trials: &[TrialRow]) -> Result<Vec<(String, Vec<Met
     let mut measured = Vec::new();
     for planned in &session.plan.datasets {
         let of_dataset = others().filter(|row| is_of(planned, row));
-        let candidates = of_dataset.map(|row| candidate(session, row)).collect::<evaluator::Result<Vec<Candidate>>>()?;
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for row in of_dataset {
+            candidates.extend(unless_unranked(&row.trial, candidate(session, row))?);
+        }
         if candidates.is_empty() {
             continue;
         }
@@ -52,10 +55,23 @@ fn others(session: &Session, trials: &[TrialRow]) -> Result<Vec<(String, Vec<Met
         for candidate in candidates {
             let one = [candidate];
             let ranked = rank(&dataset, Split::Test, &one, settings, memory, &mut |candidate| progress.ranked(candidate));
-            let ranked = ranked.with_context(of_dataset)?.into_iter().collect::<evaluator::Result<Vec<_>>>().with_context(of_dataset)?;
-            measured.extend(ranked.iter().map(|values| (values.trial.clone(), MetricRow::of(values).collect())));
+            for values in ranked.with_context(of_dataset)? {
+                let values = unless_unranked(&one[0].trial, values).with_context(of_dataset)?;
+                measured.extend(values.map(|values| (values.trial.clone(), MetricRow::of(&values).collect())));
+            }
         }
     }
     progress.finish();
     Ok(measured)
+}
+
+/// What is known of a trial; none, and a warning, where it has no row for a reason of its own.
+fn unless_unranked<T>(trial: &str, known: evaluator::Result<T>) -> evaluator::Result<Option<T>> {
+    match known {
+        Err(error) if !error.is_of_the_store() => {
+            tracing::warn!(trial, "not in {FILE}: {error}");
+            Ok(None)
+        }
+        known => known.map(Some),
+    }
 }

@@ -1,6 +1,7 @@
 //! How trials stand: what is stored of them, and what a training that has just stopped says.
 
 use super::{Session, Standing, on_storage::stored, search};
+use crate::plan::PlannedTrial;
 use anyhow::{Result, ensure};
 use trainer::{Error, progress};
 
@@ -9,10 +10,15 @@ use trainer::{Error, progress};
 /// # Errors
 /// When the store fails.
 pub fn standings(session: &Session) -> Result<Vec<Standing>> {
-    search::standings(&session.plan, &mut |(.., trial), until| match stored(session, &trial.id, until)? {
+    search::standings(&session.plan, &mut |(.., trial), until| standing(session, trial, until))
+}
+
+/// How a trial stands after so many epochs or at its end, by what is stored.
+pub(super) fn standing(session: &Session, trial: &PlannedTrial, until: Option<u32>) -> Result<Standing> {
+    match stored(session, &trial.id, until)? {
         Some(standing) => Ok(standing),
         None => unfinished(session, &trial.id),
-    })
+    }
 }
 
 /// How a trial stands that has not ended: out of time where it has trained for as long as the sweep file now gives it.

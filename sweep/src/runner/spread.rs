@@ -4,12 +4,12 @@
 //! trained by one slot at a time, as it takes all threads and its memory.
 
 use super::{
-    Devices, Interrupted, Session, Standing, ending,
+    Devices, Interrupted, Session, Standing,
     progress::TrialStage,
-    search,
+    search::{self, Asked},
     train::{self, is_on_cpu},
 };
-use crate::plan::{PlannedRef, PlannedTrial};
+use crate::plan::PlannedTrial;
 use anyhow::Result;
 use dataset::panics;
 use std::{
@@ -30,16 +30,10 @@ pub(super) fn train(session: &Session, slots: &[Devices]) -> Result<Vec<Standing
         let trials: Vec<_> = plan.trials().map(|planned| (planned, None)).collect();
         return train_all(session, slots, &trials);
     }
-    for rung in 0..plan.rung_epochs.len() {
-        train_all(session, slots, &search::in_rung(session, rung)?)?;
-    }
-    let standings = ending::standings(session)?;
+    let standings = search::rung_by_rung(session, &mut |trials| train_all(session, slots, trials))?;
     session.progress.searched(plan, &standings);
     Ok(standings)
 }
-
-/// A trial, and the epochs up to which it is trained; none for its end.
-pub(super) type Asked<'a> = (PlannedRef<'a>, Option<u32>);
 
 /// The trials that slots take one after the other.
 struct Queue<'a> {
@@ -211,6 +205,30 @@ seeds: [1, 2]
         assert_eq!(validation(&three), validation(&one));
         let stopped = |standings: &[Standing]| standings.iter().filter(|standing| matches!(standing, Standing::Stopped(_))).count();
         assert!(stopped(&one) > 0 && stopped(&three) == stopped(&one) && models == expected);
+    }
+
+    /// What broke is not stored, and is told all the same; what was not picked for it is not needed.
+    #[test]
+    fn a_trial_that_broke_in_a_rung_is_told_with_its_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = session(folder.path(), &SWEEP.replace("seeds: [1, 2]", "seeds: [1, 2]\nsearch: {kind: grid, tuning_seeds: 1}"));
+        let slots = vec![session.devices().unwrap().clone(); 2];
+        let broken = Standing::Broken("no memory".into());
+        let mut rungs = 0;
+        let mut train = |trials: &[Asked<'_>]| {
+            let mut standings = train_all(&session, &slots, trials)?;
+            if rungs == 0 {
+                fs::remove_dir_all(folder.path().join("runs/trials").join(&trials.last().unwrap().0.2.id)).unwrap();
+                *standings.last_mut().unwrap() = broken.clone();
+            }
+            rungs += 1;
+            Ok(standings)
+        };
+        let standings = search::rung_by_rung(&session, &mut train).unwrap();
+        let count = |of: fn(&Standing) -> bool| standings.iter().filter(|standing| of(standing)).count();
+        assert_eq!(standings.iter().filter(|standing| **standing == broken).count(), 1);
+        assert_eq!((rungs, count(|standing| *standing == Standing::Missing)), (2, 0));
+        assert_eq!(count(|standing| *standing == Standing::Skipped), 4, "of four methods with two values each");
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl<'a> TrialStage<'a> {
             None => tracing::info!(trial = trial.id, "found"),
             Some(error) => {
                 let (label, dataset) = (&method.label, &method.dataset);
-                tracing::warn!(trial = trial.id, method = label, dataset, error, "failed before; delete the trial's folder to try again");
+                tracing::warn!(trial = trial.id, method = label, dataset, error, "failed before; `--retry-failed` tries it again");
                 let title = self.titles.of(method);
                 self.progress.line(&format!("failed before: {title} on {dataset} (trial {}): {error}", trial.id));
             }

@@ -24,7 +24,7 @@ mod synchronous;
 pub use decisions::{Decisions, LeftOut};
 
 use super::{
-    Session, Standing, on_storage,
+    Session, Standing, ending, on_storage,
     score::{Score, best},
 };
 use crate::{
@@ -32,6 +32,10 @@ use crate::{
     usage::Usage,
 };
 use anyhow::{Result, ensure};
+use std::collections::HashMap;
+
+/// A trial, and the epochs up to which it is trained; none for its end.
+pub(super) type Asked<'a> = (PlannedRef<'a>, Option<u32>);
 
 /// Has a trial trained for so many epochs in all, or to its end, or finds it so.
 pub(super) type Reach<'a> = dyn FnMut(PlannedRef<'_>, Option<u32>) -> Result<Standing> + 'a;
@@ -135,7 +139,7 @@ fn score(trials: &[Standing]) -> Score {
 
 /// The trials that train in a rung of a search that awaits its rungs, in the plan's order, and until when: in the first all that values are picked
 /// by, in a later one those of the configurations that went on, in the last those that repeat what is picked. One that failed is not among them.
-fn trials_of<'a>(plan: &'a Plan, rung: usize, reach: &mut Reach<'_>) -> Result<Vec<(PlannedRef<'a>, Option<u32>)>> {
+fn trials_of<'a>(plan: &'a Plan, rung: usize, reach: &mut Reach<'_>) -> Result<Vec<Asked<'a>>> {
     let mut trials = Vec::new();
     for method in &plan.methods {
         let shape = Shape::of(plan, method);
@@ -166,12 +170,45 @@ fn trials_of<'a>(plan: &'a Plan, rung: usize, reach: &mut Reach<'_>) -> Result<V
     Ok(trials)
 }
 
+/// Has every rung's trials trained, one rung after the other, and gives how every trial of the plan stands, in its order: as it ended here, which is
+/// not all stored, or by what is stored.
+///
+/// # Errors
+/// Those of the trainings, and of [`in_rung`].
+pub(super) fn rung_by_rung<'a>(
+    session: &'a Session,
+    train: &mut dyn FnMut(&[Asked<'a>]) -> Result<Vec<Standing>>,
+) -> Result<Vec<Standing>> {
+    let mut ended: HashMap<(&str, Option<u32>), Standing> = HashMap::new();
+    for rung in 0..session.plan.rung_epochs.len() {
+        let (trials, _) = of_rung(session, rung)?;
+        let asked = trials.iter().map(|((.., trial), until)| (trial.id.as_str(), *until));
+        ended.extend(asked.zip(train(&trials)?));
+    }
+    standings(&session.plan, &mut |planned, until| match ended.get(&(planned.2.id.as_str(), until)) {
+        Some(standing) => Ok(standing.clone()),
+        None => ending::standing(session, planned.2, until),
+    })
+}
+
 /// The trials that train in a rung, by what is stored of the rungs before it, and until when: the same for whoever asks. One that was lost
 /// there counts as failed: on a cluster the rung begins when all are done that can be.
 ///
 /// # Errors
-/// [`Usage`] for a plan without the rung; a rung before it in which nothing has trained yet.
-pub(super) fn in_rung(session: &Session, rung: usize) -> Result<Vec<(PlannedRef<'_>, Option<u32>)>> {
+/// [`Usage`] for a plan without the rung; where nobody waits for the rungs before it, one in which nothing has trained yet.
+pub(super) fn in_rung(session: &Session, rung: usize) -> Result<Vec<Asked<'_>>> {
+    let (trials, trained) = of_rung(session, rung)?;
+    ensure!(
+        rung == 0 || trained > 0 || session.is_submitted(),
+        "nothing has trained in rung {} yet; run `ranksweep train --index N --rung {}` first",
+        rung - 1,
+        rung - 1
+    );
+    Ok(trials)
+}
+
+/// The trials of a rung, and how many trials are stored of the rungs before it.
+fn of_rung(session: &Session, rung: usize) -> Result<(Vec<Asked<'_>>, usize)> {
     let plan = &session.plan;
     let refuse = |reason: String| Err(Usage(format!("--rung {rung}: {reason}")).into());
     match plan.search.halving() {
@@ -192,13 +229,7 @@ pub(super) fn in_rung(session: &Session, rung: usize) -> Result<Vec<(PlannedRef<
         trained += usize::from(stands.is_some());
         Ok(stands.unwrap_or(Standing::Missing))
     })?;
-    ensure!(
-        rung == 0 || trained > 0,
-        "nothing has trained in rung {} yet; run `ranksweep train --index N --rung {}` first",
-        rung - 1,
-        rung - 1
-    );
-    Ok(trials)
+    Ok((trials, trained))
 }
 
 #[cfg(test)]

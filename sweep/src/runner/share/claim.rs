@@ -16,6 +16,9 @@ use std::{
 };
 use trainer::Fence;
 
+/// The seconds between two renewals that are taken for promised by a claim that cannot be read.
+const DAMAGED_EVERY: f64 = 30.0;
+
 /// The content of a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -133,12 +136,22 @@ impl Content {
         Self { owner, nonce: nonce(), renewals: 0, renewed_every: every.as_secs_f64(), released: false }
     }
 
-    /// `None` where the claim has gone meanwhile.
+    /// `None` where the claim has gone meanwhile. One that cannot be read, as a machine that lost its power can leave it, is of an owner who renews it no more.
     pub(super) fn read(at: &Location) -> Result<Option<Self>> {
         match at.read() {
-            Ok(text) => Ok(Some(serde_json::from_slice(&text).with_context(|| format!("{at} is no claim; delete it"))?)),
+            Ok(text) => Ok(Some(serde_json::from_slice(&text).unwrap_or_else(|_| Self::damaged(&text)))),
             Err(dataset::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    fn damaged(text: &[u8]) -> Self {
+        Self {
+            owner: "an unknown process, whose claim is damaged".to_owned(),
+            nonce: String::from_utf8_lossy(text).into_owned(),
+            renewals: 0,
+            renewed_every: DAMAGED_EVERY,
+            released: false,
         }
     }
 
@@ -247,6 +260,20 @@ mod tests {
         // A renewal under way may have put it back once; then it stands as any that nobody renews.
         claim.at.delete().unwrap();
         assert!(!claim.holds().unwrap());
+    }
+
+    #[test]
+    fn a_damaged_claim_is_one_that_nobody_renews() {
+        let folder = folder("damaged");
+        let at = folder.join("claims/000003.json");
+        let mut watch = Watch::default();
+        for damaged in ["", "{\"owner\":"] {
+            at.write(damaged).unwrap();
+            assert!(Claim::take(&folder, &mut watch, LONG).unwrap().is_none(), "its owner may live");
+        }
+        let content = Content::read(&at).unwrap().unwrap();
+        let later = std::time::Instant::now() + Duration::from_secs(50);
+        assert!(watch.unchanged(&at, &content, later) > Duration::from_secs(49), "and is watched as any other");
     }
 
     #[test]

@@ -9,8 +9,12 @@ mod alive;
 mod claim;
 mod watch;
 
-use super::{Interrupted, Session, Standing, ending, on_storage, search, train};
-use crate::{interrupt, plan::PlannedRef, usage::Usage};
+use super::{
+    Interrupted, Session, Standing, on_storage,
+    search::{self, Asked},
+    train,
+};
+use crate::{interrupt, usage::Usage};
 use anyhow::Result;
 use claim::Claim;
 use std::time::Duration;
@@ -42,14 +46,11 @@ pub fn train_shared(session: &Session, silence: Duration) -> Result<Vec<Standing
         let trials: Vec<_> = plan.trials().map(|planned| (planned, None)).collect();
         return train_all(session, silence, &trials);
     }
-    for rung in 0..plan.rung_epochs.len() {
-        train_all(session, silence, &search::in_rung(session, rung)?)?;
-    }
-    ending::standings(session)
+    search::rung_by_rung(session, &mut |trials| train_all(session, silence, trials))
 }
 
 /// Trains trials, each for so many epochs or to its end, with others.
-fn train_all(session: &Session, silence: Duration, trials: &[(PlannedRef<'_>, Option<u32>)]) -> Result<Vec<Standing>> {
+fn train_all(session: &Session, silence: Duration, trials: &[Asked<'_>]) -> Result<Vec<Standing>> {
     let progress = session.progress.trials(&session.plan, trials.len());
     let mut standings: Vec<Option<Standing>> = vec![None; trials.len()];
     let (mut watch, mut open) = (Watch::default(), None);
