@@ -144,6 +144,16 @@ mod tests {
     }
 
     #[test]
+    fn a_parquet_row_without_a_user_is_named() {
+        let at = Location::parse("memory:///histories/empty.parquet").unwrap();
+        let text =
+            |values: [&str; 2]| -> arrow::array::ArrayRef { std::sync::Arc::new(arrow::array::StringArray::from_iter_values(values)) };
+        table::write(&at, &table::batch(vec![("user", text(["u", " "]), false), ("item", text(["1", "2"]), false)])).unwrap();
+        let message = format!("{:#}", Histories::read(&at, &small()).unwrap_err());
+        assert!(message.ends_with("row 2: column `user` is empty (expected a user's id)"), "{message}");
+    }
+
+    #[test]
     fn what_is_no_history_says_why() {
         let message = |name: &str, content: &str| format!("{:#}", Histories::read(&file(name, content), &small()).unwrap_err());
         assert_eq!(message("no.csv", "usr,item\na,1\n"), "memory:///histories/no.csv: no column `user_id` or `user` (found `usr`, `item`)");

@@ -1,5 +1,6 @@
 //! Files that say something of users: a column with their own ids, and another one.
 
+use crate::usage::Usage;
 use anyhow::{Context, Result, anyhow};
 use dataset::{Location, quote, table};
 
@@ -10,7 +11,7 @@ const USER: [&str; 2] = ["user_id", "user"];
 /// row by row; none where it is null or empty.
 ///
 /// # Errors
-/// A file that cannot be read or lacks a column.
+/// A file that cannot be read or has a row without a user; [`Usage`] where it lacks a column.
 pub(crate) fn read(file: &Location, column: &[&str]) -> Result<Vec<(String, Option<String>)>> {
     if file.name().ends_with(".parquet") { of_parquet(file, column) } else { of_text(file, column) }
 }
@@ -24,8 +25,7 @@ fn missing(names: &[&str], found: &[String]) -> String {
 
 /// The places of the two columns among a table's.
 fn places(header: &[String], column: &[&str]) -> Result<[usize; 2]> {
-    let place =
-        |names: &[&str]| header.iter().position(|name| names.contains(&name.as_str())).ok_or_else(|| anyhow!(missing(names, header)));
+    let place = |names: &[&str]| header.iter().position(|name| names.contains(&name.as_str())).ok_or_else(|| Usage(missing(names, header)));
     Ok([place(&USER)?, place(column)?])
 }
 
@@ -35,10 +35,9 @@ fn of_parquet(file: &Location, column: &[&str]) -> Result<Vec<(String, Option<St
     let [place, other] = places(&header, column).with_context(|| file.to_string())?;
     let texts = |place| table::texts_or_null(&read, place).map_err(|reason| anyhow!("{file}: {reason}"));
     let (users, others) = (texts(place)?, texts(other)?);
-    let row = |(row, (user, other)): (usize, (Option<&str>, Option<&str>))| {
-        let user = user
-            .ok_or_else(|| anyhow!("{file} row {}: column `{}` is null (expected a user's id)", row + 1, quote::value(&header[place])))?;
-        Ok((user.to_owned(), other.and_then(given)))
+    let row = |(row, (user, other)): (usize, (Option<&str>, Option<&str>))| match user.and_then(given) {
+        Some(user) => Ok((user, other.and_then(given))),
+        None => Err(anyhow!("{file} row {}: column `{}` is empty (expected a user's id)", row + 1, quote::value(&header[place]))),
     };
     users.iter().zip(&others).enumerate().map(row).collect()
 }

@@ -92,7 +92,7 @@ fn each_mistake_has_one_message() {
     sandbox.write("twice.csv", "user,country\nu1,DE\nu1,FR\n");
     sandbox.write("others.csv", "user,country\nx1,DE\nx2,DE\n");
     for (arguments, code, expected) in [
-        (&["--users", "users.csv", "--column", "land"][..], 1, "users.csv: no column `land` (found `user_id`, `age`, `country`)"),
+        (&["--users", "users.csv", "--column", "land"][..], 2, "users.csv: no column `land` (found `user_id`, `age`, `country`)"),
         (&["--users", "nowhere.csv", "--column", "country"], 1, "nowhere.csv"),
         (
             &["--users", "twice.csv", "--column", "country"],

@@ -58,16 +58,18 @@ pub(super) fn expanded(path: &str) -> Result<String> {
         return Ok(path.to_owned());
     }
     let directory = Directory::read(&at)?;
-    let is_usual = |name: &&str| {
-        let last = name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-        USUAL.iter().any(|usual| last.starts_with(usual)) || last.ends_with(USUAL_SUFFIX)
-    };
     let names = directory.names();
-    let usual: Vec<&str> = names.iter().copied().filter(is_usual).collect();
+    let usual: Vec<&str> = names.iter().copied().filter(|name| is_usual(name)).collect();
     match (&names[..], &usual[..]) {
         ([one], _) | (_, [one]) => Ok(format!("{path}/{one}")),
         _ => Err(directory.which()),
     }
+}
+
+/// Whether a file is called as files of interactions are.
+pub(super) fn is_usual(name: &str) -> bool {
+    let last = name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    USUAL.iter().any(|usual| last.starts_with(usual)) || last.ends_with(USUAL_SUFFIX)
 }
 
 /// The bytes of a member as they stand in its archive.

@@ -26,7 +26,7 @@ impl Beginning {
     /// # Errors
     /// A file that is not there, cannot be read, or is empty.
     pub(super) fn read(path: &str, known: KnownColumns) -> Result<Self> {
-        let path = archive::expanded(path)?;
+        let path = of_folder(archive::expanded(path)?)?;
         let at = files::all("path", &path)?.swap_remove(0);
         let mut bytes = Vec::new();
         let raw = content::open(&at).map_err(|error| error.absent("path", &at))?;
@@ -67,5 +67,18 @@ impl Beginning {
     /// The first line.
     pub(super) fn first_line(&self) -> Option<&str> {
         self.text()?.lines().next()
+    }
+}
+
+/// The path of the one file of a folder that is called as files of interactions are, where others stand beside it; other paths stay.
+fn of_folder(path: String) -> Result<String> {
+    if !path.ends_with('/') {
+        return Ok(path);
+    }
+    let files = files::named("path", &path)?;
+    let usual: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).filter(|name| archive::is_usual(name)).collect();
+    match usual[..] {
+        [one] if files.len() > 1 && !files::is_pattern(&path) => Ok(format!("{path}{one}")),
+        _ => Ok(path),
     }
 }

@@ -49,7 +49,26 @@ pub(crate) fn all(key: &'static str, path: &str) -> Result<Vec<Location>> {
 
 /// Whether a path stands for any number of files.
 pub(crate) fn are_several(path: &str) -> bool {
-    path.ends_with('/') || path.contains(SIGNS)
+    path.ends_with('/') || is_pattern(path)
+}
+
+/// Whether a path has what a pattern has.
+pub(super) fn is_pattern(path: &str) -> bool {
+    path.contains(SIGNS)
+}
+
+/// That a path names one file, for a format that comes in one.
+///
+/// # Errors
+/// [`Error::Setting`] for a folder or a pattern.
+pub(super) fn check_is_one(key: &'static str, path: &str, expected: &str) -> Result<()> {
+    if path.ends_with('/') || path.contains(['*', '?']) {
+        return Err(Error::setting(
+            key,
+            format!("`{path}` stands for several files, and this format is read from one (expected {expected})"),
+        ));
+    }
+    Ok(())
 }
 
 /// A pattern that ends with `/` is that of folders, of which all files are meant.

@@ -51,6 +51,7 @@ impl SourceKind for Movielens {
     }
 
     fn check(&self) -> Result<()> {
+        files::check_is_one("source.path", &self.path, "ratings.dat, ratings.csv or u.data itself")?;
         self.layout().map(|_| ())
     }
 

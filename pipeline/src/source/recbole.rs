@@ -45,6 +45,10 @@ impl SourceKind for Recbole {
         Has::Perhaps
     }
 
+    fn check(&self) -> Result<()> {
+        files::check_is_one("source.path", &self.path, "the .inter file itself, such as ml-100k/ml-100k.inter")
+    }
+
     fn read(&self, _part: Split, sinks: &dyn Sinks) -> Result<()> {
         let at = Location::parse(&self.path)?;
         let layout = Layout {
@@ -85,6 +89,15 @@ mod tests {
         assert_eq!(read(&found, Split::Train).unwrap().rows, [("196".into(), "242".into(), Some(3.0), Some(881_250_949.0))]);
         let bare = source(json!({"recbole": {"path": stored("b.inter", "user_id:token\titem_id:token\n196\t242\n")}}));
         assert_eq!(read(&bare, Split::Train).unwrap().rows, [pair("196", "242")]);
+    }
+
+    #[test]
+    fn several_files_are_refused() {
+        for path in ["ml-100k/", "ml-100k/*.inter"] {
+            let message = source(json!({"recbole": {"path": path}})).check().unwrap_err().to_string();
+            let expected = "(expected the .inter file itself, such as ml-100k/ml-100k.inter)";
+            assert_eq!(message, format!("`source.path`: `{path}` stands for several files, and this format is read from one {expected}"));
+        }
     }
 
     #[test]

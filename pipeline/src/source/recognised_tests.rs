@@ -53,6 +53,26 @@ fn unknown_names_above_numbers_are_a_header() {
 }
 
 #[test]
+fn unknown_names_above_dates_are_a_header() {
+    let content = "konto,artikel,datum\nanna,brot,2024-05-01\nbob,milch,2024-05-02 10:00:00\n";
+    let message = of("dates.csv", content, KnownColumns::default()).unwrap_err();
+    assert!(message.contains("dates.csv has the columns `konto`, `artikel`, `datum`") && message.contains("--user"), "{message}");
+    let without = delimited(",", false, json!({"user": 0, "item": 1, "timestamp": 2}));
+    assert_eq!(found("dates/bare.csv", content.split_once('\n').unwrap().1), without);
+}
+
+#[test]
+fn of_a_folder_the_file_of_interactions_is_taken() {
+    for (name, content) in [("README.txt", "About this data\n"), ("movies.dat", "1193::One Flew::Drama\n")] {
+        stored(&format!("recognised/ml-1m/{name}"), content);
+    }
+    let file = stored("recognised/ml-1m/ratings.dat", "1::1193::5::978300760\n");
+    let folder = file.strip_suffix("ratings.dat").unwrap();
+    let source = serde_json::to_value(Source::recognise(folder, KnownColumns::default()).unwrap()).unwrap();
+    assert_eq!(source, json!({"movielens": {"path": file}}));
+}
+
+#[test]
 fn formats_of_others() {
     assert_eq!(found("ratings.dat", "1::1193::5::978300760\n"), json!({"movielens": {}}));
     assert_eq!(found("u.data", "196\t242\t3\t881250949\n"), json!({"movielens": {}}));

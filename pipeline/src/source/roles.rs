@@ -196,7 +196,8 @@ fn is_rating(text: &str) -> bool {
     text.trim_ascii().parse::<f64>().is_ok_and(|number| number.abs() <= LARGEST_RATING)
 }
 
-fn is_time(text: &str) -> bool {
+/// Whether a text is a time that a column without a name may hold.
+pub(super) fn is_time(text: &str) -> bool {
     time::parse(text).is_some_and(|time| !is_number(text) || time >= EARLIEST_TIME)
 }
 

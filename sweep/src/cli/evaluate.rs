@@ -9,7 +9,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub struct Evaluate {
     /// The sweep file: pick values by validation, rank the picked trials and write the sweep's tables, by its `evaluation` as it now is
-    #[arg(required_unless_present = "checkpoints", conflicts_with = "checkpoints")]
+    #[arg(conflicts_with = "checkpoints")]
     sweep: Option<String>,
     #[command(flatten)]
     plan: Planned,
@@ -43,11 +43,11 @@ impl Evaluate {
                 let session = self.plan.open(path, global)?;
                 let standings = if self.partial { runner::standings(&session)? } else { runner::stored_endings(&session)? };
                 let results = runner::evaluate(&session, &standings)?;
-                if self.all {
-                    runner::rank_all(&session, &results)?;
-                }
                 if self.report {
                     output::print(&report::terminal(&runner::report(&session, &results)?, &session, &results))?;
+                }
+                if self.all {
+                    runner::rank_all(&session, &results)?;
                 }
                 Ok(if self.partial { Ending::Done } else { results.ending() })
             }

@@ -1,6 +1,6 @@
 //! `ranksweep init FILE`
 
-use super::{Ending, Usage, output};
+use super::{Ending, Global, Usage, output};
 use crate::init::{self, Recognised};
 use anyhow::Result;
 use clap::Args;
@@ -37,7 +37,7 @@ impl Init {
     ///
     /// # Errors
     /// Data that cannot be read or recognised, or a file that is there already.
-    pub fn run(&self) -> Result<Ending> {
+    pub fn run(&self, global: &Global) -> Result<Ending> {
         let out = self.out.clone().unwrap_or_else(|| format!("{}.yaml", init::name(&self.data)));
         let at = Location::parse(&out).map_err(|error| Usage(format!("--out: {error}")))?;
         if at.exists()? {
@@ -45,7 +45,7 @@ impl Init {
         }
         let Self { user, item, rating, timestamp, .. } = self;
         let known = KnownColumns { user: user.clone(), item: item.clone(), rating: rating.clone(), timestamp: timestamp.clone() };
-        let mut source = Source::recognise(&self.data, known)?;
+        let mut source = Source::recognise(&self.data, known).map_err(of_flags)?;
         let words = source.words();
         if self.skip_bad_rows && !source.skip_bad_rows() {
             return Err(Usage(format!("--skip-bad-rows: {} is taken for {words}, which has no `on_bad_row`", self.data)).into());
@@ -59,9 +59,17 @@ impl Init {
             anyhow::Error::new(error).context(format!("{}, taken for {words}{advice}", self.data))
         })?;
         let data = Recognised { path: self.data.clone(), source, preview };
-        let text = init::sweep_file(&data, &out)?;
+        let text = init::sweep_file(&data, &out, global.storage.as_deref().unwrap_or("./runs"))?;
         at.write(text)?;
         output::print(&format!("{}\n\nWrote {at}. Next: ranksweep plan {out}, then ranksweep run {out}\n", init::found(&data).join("\n")))?;
         Ok(Ending::Done)
+    }
+}
+
+/// What the flags lack or name wrongly is of the command line.
+fn of_flags(error: pipeline::Error) -> anyhow::Error {
+    match error {
+        pipeline::Error::Setting { reason, .. } => Usage(reason).into(),
+        other => other.into(),
     }
 }

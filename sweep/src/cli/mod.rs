@@ -134,7 +134,7 @@ impl Command {
     /// Those of the command.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         match self {
-            Self::Init(command) => command.run(),
+            Self::Init(command) => command.run(global),
             Self::Run(command) => command.run(global),
             Self::Plan(command) => command.run(global),
             Self::Prepare(command) => command.run(global),

@@ -1,9 +1,9 @@
 //! The evaluator's own flags, for `ranksweep evaluate` without a sweep file.
 
-use clap::{ArgMatches, Args, Command, Error, FromArgMatches, parser::ValueSource};
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Id, parser::ValueSource};
 use evaluator::command::Evaluate as Flags;
 
-/// All of the evaluator's flags, where `--checkpoints` is given; with a sweep file, none may be.
+/// All of the evaluator's flags, where `--checkpoints` is given; with a sweep file, none may be, and one of them says that there is none.
 #[derive(Debug)]
 pub(super) struct EvaluatorArguments(pub(super) Option<Flags>);
 
@@ -15,7 +15,8 @@ impl Args for EvaluatorArguments {
             "checkpoints" => flag.help_heading(heading).required(false).requires("dataset").requires("out"),
             _ => flag.help_heading(heading).required(false).requires("checkpoints").conflicts_with("sweep"),
         });
-        command.args(tied)
+        let names: Vec<Id> = flags.get_arguments().map(|flag| flag.get_id().clone()).collect();
+        command.args(tied).mut_arg("sweep", |sweep| sweep.required_unless_present_any(names))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -23,26 +23,27 @@ pub struct Recognised {
     pub preview: Preview,
 }
 
-/// The text of a sweep file over some data, which holds together.
+/// The text of a sweep file over some data, which holds together; its results go to `storage`.
 ///
 /// # Errors
 /// When the file would not: a mistake of this function.
-pub fn sweep_file(data: &Recognised, out: &str) -> Result<String> {
-    let text = text(data, out)?;
+pub fn sweep_file(data: &Recognised, out: &str, storage: &str) -> Result<String> {
+    let text = text(data, out, storage)?;
     let file = SweepFile::parse(&text, out)?;
     plan::check(&file)?;
     Ok(text)
 }
 
-fn text(data: &Recognised, out: &str) -> Result<String> {
-    let name = name(&data.path);
+fn text(data: &Recognised, out: &str, storage: &str) -> Result<String> {
+    let (name, tables) = (name(&data.path), storage.trim_end_matches('/'));
     let mut text = format!(
         "# Which loss ranks best on {path}? Written by `ranksweep init`, to be changed.\n\
          #\n\
          #     ranksweep plan {out}    what it will do, and the memory and work that it takes\n\
-         #     ranksweep run {out}     the leaderboard at its end, the page in runs/sweeps/{name}/report.html\n\
+         #     ranksweep run {out}     the leaderboard at its end, the page in {page}\n\
          #\n",
         path = data.path,
+        page = format!("{}/sweeps/{name}/report.html", tables.trim_start_matches("./")),
     );
     for line in found(data) {
         writeln!(text, "# {line}")?;
@@ -50,10 +51,11 @@ fn text(data: &Recognised, out: &str) -> Result<String> {
     write!(
         text,
         "name: {name}\n\
-         storage: ./runs\n\
+         storage: {}\n\
          datasets:\n\
          \x20 - name: {name}\n\
          \x20   source: {}\n",
+        scalar(storage),
         source::flow(&data.source)?
     )?;
     if !data.source.is_split() {
@@ -84,11 +86,20 @@ pub fn found(data: &Recognised) -> Vec<String> {
     lines
 }
 
-/// Which file of an archive is taken.
+/// A text as YAML: in quotes, unless it is one that needs none.
+fn scalar(text: &str) -> String {
+    let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/'))
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | ':'))
+        && !text.ends_with(':');
+    if is_plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
+}
+
+/// Which file of an archive or a folder is taken.
 fn taken(data: &Recognised) -> Option<String> {
     let (_, path) = *data.source.files().first()?;
-    let member = path.strip_prefix(data.path.as_str())?.strip_prefix('/')?;
-    Some(format!("Of the archive's files, {} is taken.", dataset::quote::value(member)))
+    let below = path.strip_prefix(data.path.as_str()).filter(|below| !below.is_empty())?;
+    let (of, file) = if data.path.ends_with('/') { ("folder", below) } else { ("archive", below.strip_prefix('/')?) };
+    Some(format!("Of the {of}'s files, {} is taken.", dataset::quote::value(file)))
 }
 
 fn split(data: &Recognised) -> &'static str {
@@ -171,7 +182,7 @@ mod tests {
     #[test]
     fn the_file_says_what_was_found() {
         let data = recognised("events.csv", "user,item,stars,date\nu1,i1,4.5,2024-05-01\nu2,i1,1,2024-06-01\n");
-        let text = sweep_file(&data, "events.yaml").unwrap();
+        let text = sweep_file(&data, "events.yaml", "./runs").unwrap();
         for expected in [
             "# It is read as text separated by `,` with names in its first line, and has 2 rows.\n",
             "# In all 2 rows: 2 users, 1 item, ratings from 1 to 4.5, times from 2024-05-01 to 2024-06-01.\n",
@@ -199,7 +210,7 @@ mod tests {
         ];
         for (name, content) in files {
             let data = recognised(name, content);
-            let text = sweep_file(&data, "x.yaml").unwrap();
+            let text = sweep_file(&data, "x.yaml", "./runs").unwrap();
             let file = SweepFile::parse(&text, "x.yaml").unwrap();
             assert!(file.splits().all(|(_, split)| split.source == data.source), "{text}");
         }

@@ -21,6 +21,13 @@ fn the_file_it_writes_is_planned() {
     }
     let planned = sandbox.ended(&mut sandbox.command(&["plan", "ratings.yaml"]));
     assert_eq!(planned.code, Some(0), "{}", planned.error);
+    let elsewhere = init(&sandbox, "ratings.csv --out elsewhere.yaml --storage s3://bucket/my-runs/");
+    assert_eq!(elsewhere.code, Some(0), "{}", elsewhere.error);
+    let text = std::fs::read_to_string(sandbox.path("elsewhere.yaml")).unwrap();
+    assert!(
+        text.contains("\nstorage: s3://bucket/my-runs/\n") && text.contains("in s3://bucket/my-runs/sweeps/ratings/report.html"),
+        "{text}"
+    );
     let again = init(&sandbox, "ratings.csv");
     assert_eq!(again.complaint(2), "FOLDER/ratings.yaml is there already; name another file by --out, or remove it");
 }
@@ -34,8 +41,8 @@ fn what_it_cannot_tell_is_asked_for_and_nothing_is_written() {
     sandbox.write("words.txt", "once\nupon\n");
     std::fs::create_dir(sandbox.path("folder")).unwrap();
     let cases = [
-        ("odd.csv", 1, "`columns`: odd.csv has the columns `who`, `what`, `stars`: none of them is known to hold user; name it by --user"),
-        ("odd.csv --user whom", 1, "`columns`: odd.csv has no column `whom` for user; it has `who`, `what`, `stars`"),
+        ("odd.csv", 2, "odd.csv has the columns `who`, `what`, `stars`: none of them is known to hold user; name it by --user"),
+        ("odd.csv --user whom", 2, "odd.csv has no column `whom` for user; it has `who`, `what`, `stars`"),
         (
             "bad.csv",
             1,
