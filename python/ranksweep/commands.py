@@ -5,7 +5,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -195,7 +195,8 @@ def results_of(words: list[str], sweep: Sweep | File, storage: File | None, thre
         if REPORT not in error.output:
             raise
         failed = TrialsFailed(str(error), error.code, error.output)
-        reasons = [(row["method"], row["error"]) for row in failed.results.trials("arrow").to_pylist() if row["error"]]
+        trials = failed.results.trials("arrow").to_pylist() if failed.results.is_here else []
+        reasons = [(row["method"], row["error"]) for row in trials if row["error"]]
         if reasons:
             failed = TrialsFailed(f"{error}; the first is {reasons[0][0]}: {reasons[0][1]}", error.code, error.output)
         raise failed from None
@@ -246,8 +247,17 @@ def written(sweep: Sweep | File) -> Iterator[str]:
 
 
 def file_of(sweep: Sweep | File, path: Path) -> str:
-    """The path of a sweep file; a `Sweep` is written to the one given."""
+    """The path of a sweep file; a `Sweep` is written to the one given, and its table of printed values is that of the working directory."""
     if isinstance(sweep, Sweep):
-        sweep.write(path)
+        replace(sweep, printed=from_here(sweep.printed)).write(path)
         return str(path)
     return os.fspath(sweep)
+
+
+def from_here(printed: Any) -> Any:
+    """The key `printed` with the path of its table from the root; URLs and paths that begin with a variable stay."""
+    if isinstance(printed, Mapping):
+        return {**printed, "values": from_here(printed.get("values"))}
+    if printed is None or "://" in os.fspath(printed) or os.fspath(printed).startswith("${"):
+        return printed
+    return os.path.abspath(printed)

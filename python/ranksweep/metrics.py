@@ -143,6 +143,10 @@ def lists(name: str, rows: Lists | None, users: int, items: int) -> tuple[bytes,
         starts, found = sparse.indptr, sparse.indices
     elif isinstance(rows, np.ndarray) and rows.shape == (users, items) and np.isin(rows, (0, 1)).all():
         starts, found = np.cumsum([0, *np.count_nonzero(rows, axis=1)]), np.nonzero(rows)[1]
+    elif isinstance(rows, np.ndarray) and rows.shape == (users, items):
+        row, column = np.argwhere(~np.isin(rows, (0, 1)))[0]
+        reason = f"{name}[{row}, {column}] is {rows[row, column]}, expected 0 or 1 in a matrix of users x items"
+        raise ValueError(f"{reason}: pass `{name} > 0`, or a list of items for each user")
     elif isinstance(rows, Mapping):
         raise ValueError(f"{name} is a mapping, expected a list that has a row for each of {users} users, in their order")
     else:

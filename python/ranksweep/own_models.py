@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ranksweep._program import call
 from ranksweep.commands import File, options, written
-from ranksweep.sweep import Backbone, Block, Dataset, Evaluation, Sweep
+from ranksweep.sweep import Backbone, Block, Dataset, Evaluation, Settings, Sweep
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -57,7 +57,7 @@ def sweep_of_vectors(
     if "://" in os.fspath(storage):
         raise ValueError(f"storage is {os.fspath(storage)!r}: vectors are written into it as files, so expected a folder of this machine")
     backbone = external(name, users, items, Path(storage) / "vectors", similarity=similarity)
-    grid = [Block([Backbone("popularity"), backbone])]
+    grid: list[Block | Settings] = [Block([Backbone("popularity"), backbone])]
     seeds = sorted(users) if isinstance(users, Mapping) else None
     label = plain(f"{dataset['name'] if isinstance(dataset, Mapping) else dataset.name}-{name}", r"[^\w.-]+")
     return Sweep(name=label, storage=os.fspath(storage), datasets=[dataset], grid=grid, seeds=seeds, evaluation=evaluation)

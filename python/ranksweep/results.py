@@ -16,9 +16,19 @@ from ranksweep.table import Table
 def open(folder: str | os.PathLike[str]) -> Results:
     """The results of a sweep that has run, from their folder: `open("runs/sweeps/quickstart")`.
 
-    Raises `Error` where no results are.
+    Raises `Error` where no results are, and for a URL: a folder elsewhere is copied first, or its Parquet files are read where they are.
     """
-    return Results(folder)
+    return Results(on_this_machine(folder))
+
+
+def on_this_machine(folder: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """The folder.
+
+    Raises `Error` for a URL.
+    """
+    if "://" in os.fspath(folder):
+        raise Error(f"{os.fspath(folder)}: the folder is not on this machine; copy it, or read its Parquet files where they are")
+    return folder
 
 
 class Page:
@@ -39,7 +49,10 @@ class Page:
 
 
 class Tables:
-    """Any folder with tables of ranksweep, such as those of `ranksweep theory` or of `ranksweep evaluate --checkpoints`."""
+    """Any folder with tables of ranksweep, such as those of `ranksweep theory` or of `ranksweep evaluate --checkpoints`.
+
+    One that a command made on an object store has its `url` alone: reading a table of it raises `Error`.
+    """
 
     #: The file that stands in a finished folder and has the checksums of the others.
     marker: str | None = None
@@ -47,18 +60,27 @@ class Tables:
     remedy = ""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        if "://" in os.fspath(folder):
-            raise Error(f"{os.fspath(folder)}: the folder is not on this machine; copy it, or read its Parquet files where they are")
-        self.folder = Path(folder).resolve()
+        self.is_here = "://" not in os.fspath(folder)
+        self.url = str(Path(folder).resolve()) if self.is_here else os.fspath(folder)
+        self.checksums: dict[Path, str] = {}
+        if not self.is_here:
+            return
         if not self.folder.is_dir():
             raise Error(f"{self.folder}: there is no such folder")
-        self.checksums: dict[Path, str] = {}
         if self.marker is not None:
             files = self.read_json(self.marker)["files"]
             self.checksums = {self.folder / name: file["sha256"] for name, file in files.items()}
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.folder})"
+        return f"{type(self).__name__}({self.url})"
+
+    @property
+    def folder(self) -> Path:
+        """The folder on this machine.
+
+        Raises `Error` for one on an object store.
+        """
+        return Path(on_this_machine(self.url))
 
     def table(self, name: str) -> Table:
         """The table of a name, `leaderboard` or `per_user`: a file, or all files of a folder."""
@@ -169,10 +191,10 @@ class Results(Tables):
         return Page(self.folder / "report.html", height)
 
     def __str__(self) -> str:
-        return self._leaderboard().text()
+        return self._leaderboard().text() if self.is_here else repr(self)
 
     def _repr_html_(self) -> str:
-        return self._leaderboard().html()
+        return self._leaderboard().html() if self.is_here else html.escape(repr(self))
 
     def _leaderboard(self) -> Leaderboard:
         evaluation = self.plan["evaluation"]

@@ -6,7 +6,7 @@ docs/statistics.md says what is tested and why.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import pyarrow as pa
@@ -29,19 +29,40 @@ OF_SWEEPS = ["dataset", "metric", "cutoff", "primary"]
 
 @overload
 def compare(
-    methods: Mapping[str, ArrayLike], settings: Significance | Settings | None = None, *, frame: Literal["pandas"] = "pandas"
+    methods: Mapping[str, ArrayLike],
+    settings: Significance | Settings | None = None,
+    *,
+    fixed: Collection[str] = (),
+    frame: Literal["pandas"] = "pandas",
 ) -> pandas.DataFrame: ...
 @overload
 def compare(
-    methods: Mapping[str, ArrayLike], settings: Significance | Settings | None = None, *, frame: Literal["polars"]
+    methods: Mapping[str, ArrayLike],
+    settings: Significance | Settings | None = None,
+    *,
+    fixed: Collection[str] = (),
+    frame: Literal["polars"],
 ) -> polars.DataFrame: ...
 @overload
-def compare(methods: Mapping[str, ArrayLike], settings: Significance | Settings | None = None, *, frame: Literal["arrow"]) -> pa.Table: ...
-def compare(methods: Mapping[str, ArrayLike], settings: Significance | Settings | None = None, *, frame: Frame = "pandas") -> Any:
+def compare(
+    methods: Mapping[str, ArrayLike],
+    settings: Significance | Settings | None = None,
+    *,
+    fixed: Collection[str] = (),
+    frame: Literal["arrow"],
+) -> pa.Table: ...
+def compare(
+    methods: Mapping[str, ArrayLike],
+    settings: Significance | Settings | None = None,
+    *,
+    fixed: Collection[str] = (),
+    frame: Frame = "pandas",
+) -> Any:
     """Compares methods by their users' values of one metric: a row for each pair and test, as in `significance.parquet`.
 
-    A method is an array with a value for each user, of a model that has no seed, or of the shape seeds x users. All have the same users in the
-    same order. `settings` are the `significance` of a sweep file: `Significance(tests=["paired-t"], margin="1%")`.
+    A method is an array with a value for each user, of one training, or of the shape seeds x users. All have the same users in the same order. Of
+    one training nothing is known of other seeds: where no method has several, `over` says `users`. `fixed` names methods that fit without a seed, such
+    as popularity or EASE, which would be the same however often they were trained. `settings` are the `significance` of a sweep file: `Significance(tests=["paired-t"], margin="1%")`.
 
     Raises `ValueError` for arrays that do not go together and for settings that cannot be.
     """
@@ -56,7 +77,12 @@ def compare(methods: Mapping[str, ArrayLike], settings: Significance | Settings 
             raise ValueError(f"methods[{name!r}] has {users[name]} users, the first method {next(iter(users.values()))}")
         if not np.isfinite(array).all():
             raise ValueError(f"methods[{name!r}] has values that are not finite; leave out users without a value, of all methods")
-    replicates = [(name, [row.tobytes() for row in np.atleast_2d(array)], array.ndim == 2) for name, array in arrays.items()]
+    for name in fixed:
+        if name not in arrays:
+            raise ValueError(f"fixed has {name!r}, which is none of the methods {sorted(arrays)}")
+        if arrays[name].ndim == 2 and len(arrays[name]) > 1:
+            raise ValueError(f"fixed has {name!r}, which has {len(arrays[name])} seeds; expected one array of the users' values")
+    replicates = [(name, [row.tobytes() for row in np.atleast_2d(array)], name not in fixed) for name, array in arrays.items()]
     content = settings.content() if isinstance(settings, Significance) else dict(settings or {})
     family = content.get("family")
     against = family.get("against") if isinstance(family, Mapping) else None

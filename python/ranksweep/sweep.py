@@ -84,7 +84,7 @@ class Dataset(Section):
     min_rating: float | None = None
     k_core: int | Settings | None = None
     split: Settings | None = None
-    train_share: float | Settings | None = None
+    train_share: Settings | None = None
     noise: float | Settings | None = None
 
 
@@ -160,12 +160,12 @@ class Sweep(Section):
     name: str
     storage: str | os.PathLike[str] | None = None
     datasets: Sequence[Dataset | Settings]
-    grid: Sequence[Block | Settings]
+    grid: list[Block | Settings]
     training: Training | Settings | None = None
     seeds: Sequence[int] | None = None
     search: Settings | None = None
     evaluation: Evaluation | Settings | None = None
-    printed: str | os.PathLike[str] | None = None
+    printed: str | os.PathLike[str] | Settings | None = None
     claims: Sequence[Settings] | None = None
     device: str | None = None
     preparation: Preparation | Settings | None = None

@@ -151,6 +151,7 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
         ({"held_out": [[80]] * 150}, "held_out has the item 80, which is none of the 80 items"),
         ({"held_out": [[-1]] * 150}, "held_out has the item -1, which is none of the 80 items"),
         ({"held_out": [[0.5]] * 150}, "held_out[0] is of the type float64, expected the numbers of items"),
+        ({"held_out": np.full((150, 80), 3)}, "held_out[0, 0] is 3, expected 0 or 1 in a matrix of users x items: pass `held_out > 0`"),
         ({"held_out": scipy.sparse.coo_array((150, 81))}, "held_out has the shape (150, 81), expected (150, 80)"),
         ({"held_out": [[1]] * 150, "masked": [[1]] * 150}, "item 1 of user 0 is held out and masked"),
         ({"held_out": [[1]] * 150, "masked": [[]] * 100 + [[1]] * 50}, "item 1 of user 100 is held out and masked"),
@@ -193,7 +194,9 @@ def test_tests_are_those_of_the_program(results: ranksweep.Results) -> None:
         methods[method] = values if seed is None else [*methods.get(method, []), values]
     settings = small(results.folder).evaluation.significance  # type: ignore[union-attr]
     assert isinstance(settings, ranksweep.Significance)
-    found = significance.compare(methods, settings, frame="arrow").to_pandas()
+    fixed = [name for name, values in methods.items() if not isinstance(values, list)]
+    assert len(fixed) == 1
+    found = significance.compare(methods, settings, fixed=fixed, frame="arrow").to_pandas()
     expected = stored.drop(columns=["dataset", "metric", "cutoff", "primary"]).reset_index(drop=True)
     assert len(found) == 3 * 2
     assert found.equals(expected)
@@ -213,6 +216,27 @@ def test_tests_are_those_of_scipy() -> None:
         np.testing.assert_allclose(found.p_value[test], theirs.pvalue, rtol=1e-6, err_msg=test)
     np.testing.assert_allclose(found.statistic["paired-t"], expected["paired-t"].statistic, rtol=1e-9)
     assert found.difference["paired-t"] == pytest.approx(methods["a"].mean() - methods["b"].mean())
+
+
+def test_of_one_training_nothing_is_known_of_other_seeds() -> None:
+    random = np.random.default_rng(12)
+    one, other = random.random((2, 50))
+    assert set(significance.compare({"a": one, "b": other}).over) == {"users"}
+    assert set(significance.compare({"a": one, "b": other}, fixed=["a", "b"]).over) == {"users-and-seeds"}
+    single, several = significance.compare({"a": one[None], "b": other}), significance.compare({"a": one, "b": other})
+    assert single.equals(several)
+
+
+@pytest.mark.parametrize(
+    ("fixed", "reason"),
+    [
+        (["c"], "fixed has 'c', which is none of the methods ['a', 'b']"),
+        (["b"], "fixed has 'b', which has 2 seeds; expected one array of the users' values"),
+    ],
+)
+def test_what_has_no_seed_is_a_method_with_one_array(fixed: list[str], reason: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        significance.compare({"a": [0.1, 0.2], "b": [[0.3, 0.1], [0.2, 0.1]]}, fixed=fixed)
 
 
 @pytest.mark.parametrize(

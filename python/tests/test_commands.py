@@ -44,6 +44,16 @@ def test_evaluate_ranks_what_is_trained(tmp_path: Path) -> None:
     assert ranked.report().path.is_file()
 
 
+def test_results_on_an_object_store_are_known_by_their_url(tmp_path: Path) -> None:
+    results = ranksweep.run(small(tmp_path), storage="memory:///python", progress=False)
+    assert results.url == "memory:///python/sweeps/small"
+    assert str(results) == repr(results) == "Results(memory:///python/sweeps/small)"
+    with pytest.raises(ranksweep.Error, match="memory:///python/sweeps/small: the folder is not on this machine; copy it"):
+        results.leaderboard()
+    (dataset,) = ranksweep.prepare(small(tmp_path), storage="memory:///python", progress=False)
+    assert dataset.url.startswith("memory:///python/datasets/toys-")
+
+
 def test_a_wrong_file_is_said_in_the_programs_words(tmp_path: Path) -> None:
     file = tmp_path / "sweep.yaml"
     file.write_text("name: x\ndatasetz: []\n")

@@ -51,6 +51,19 @@ def test_values_of_numpy_and_paths_are_plain(tmp_path: Path) -> None:
     assert set(ranksweep.plan(sweep).trials) < set(ranksweep.plan(small(tmp_path)).trials)
 
 
+def test_printed_values_are_those_of_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("values.csv").write_text("place,dataset,method,metric,cutoff,value\nTable 1,toys,popularity,ndcg,20,0.1\n")
+    sweep = small(tmp_path)
+    for printed in ("values.csv", Path("values.csv"), {"values": "values.csv", "margin": "2%"}):
+        sweep.printed = printed
+        assert len(ranksweep.plan(sweep).trials) == 7
+        assert sweep.printed is printed
+    sweep.printed = "other.csv"
+    with pytest.raises(ranksweep.Error, match=rf"printed: {tmp_path}/other\.csv"):
+        ranksweep.plan(sweep)
+
+
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
