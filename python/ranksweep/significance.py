@@ -60,9 +60,10 @@ def compare(
 ) -> Any:
     """Compares methods by their users' values of one metric: a row for each pair and test, as in `significance.parquet`.
 
-    A method is an array with a value for each user, of one training, or of the shape seeds x users. All have the same users in the same order. Of
-    one training nothing is known of other seeds: where no method has several, `over` says `users`. `fixed` names methods that fit without a seed, such
-    as popularity or EASE, which would be the same however often they were trained. `settings` are the `significance` of a sweep file: `Significance(tests=["paired-t"], margin="1%")`.
+    A method is an array with a value for each user, of one training, or of the shape seeds x users. All have the same users in the same order.
+    Of one training nothing is known of other seeds: where no method has several, `over` says `users`. `fixed` names methods that fit without
+    a seed, such as popularity or EASE, which would be the same however often they were trained. `settings` are the `significance` of a sweep
+    file: `Significance(tests=["paired-t"], margin="1%")`.
 
     Raises `ValueError` for arrays that do not go together and for settings that cannot be.
     """

@@ -195,7 +195,7 @@ def test_tests_are_those_of_the_program(results: ranksweep.Results) -> None:
     settings = small(results.folder).evaluation.significance  # type: ignore[union-attr]
     assert isinstance(settings, ranksweep.Significance)
     fixed = [name for name, values in methods.items() if not isinstance(values, list)]
-    assert len(fixed) == 1
+    assert fixed == ["popularity", "ease"]
     found = significance.compare(methods, settings, fixed=fixed, frame="arrow").to_pandas()
     expected = stored.drop(columns=["dataset", "metric", "cutoff", "primary"]).reset_index(drop=True)
     assert len(found) == 3 * 2
