@@ -185,6 +185,16 @@ mod tests {
         assert_eq!(measured(variances, [2, 2], 2.0, &quantiles).needed(3e-3).replicates, Some(3));
     }
 
+    /// By SciPy: beside a method without seeds one with n of them has n - 1 degrees. A difference of 2.5 standard deviations of a seed is less than the
+    /// (4.303 + 0.842) / sqrt(3) = 2.97 that three take, and more than the (3.182 + 0.842) / 2 = 2.01 of four.
+    #[test]
+    fn a_method_without_seeds_lends_no_degrees() {
+        let quantiles = UpperQuantiles::new(0.025);
+        let variances = Variances { users: 1e-18, interaction: 0.0, replicates: 1e-6 };
+        let fixed = Measured { replicates: [Some(2), None], ..measured(variances, [2, 2], 1.0, &quantiles) };
+        assert_eq!(fixed.needed(2.5e-3).replicates, Some(4));
+    }
+
     /// By hand: two methods whose variances of one replicate are 1e-6 and whose interactions 2e-7, with 2 and 10 replicates.
     #[test]
     fn a_variance_is_taken_apart_by_the_spreads_of_the_methods() {

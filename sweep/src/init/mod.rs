@@ -35,15 +35,14 @@ pub fn sweep_file(data: &Recognised, out: &str, storage: &str) -> Result<String>
 }
 
 fn text(data: &Recognised, out: &str, storage: &str) -> Result<String> {
-    let (name, tables) = (name(&data.path), storage.trim_end_matches('/'));
+    let (name, runs) = (name(&data.path), storage.trim_end_matches('/').trim_start_matches("./"));
     let mut text = format!(
         "# Which loss ranks best on {path}? Written by `ranksweep init`, to be changed.\n\
          #\n\
          #     ranksweep plan {out}    what it will do, and the memory and work that it takes\n\
-         #     ranksweep run {out}     the leaderboard at its end, the page in {page}\n\
+         #     ranksweep run {out}     the leaderboard at its end, the page in {runs}/sweeps/{name}/report.html\n\
          #\n",
         path = data.path,
-        page = format!("{}/sweeps/{name}/report.html", tables.trim_start_matches("./")),
     );
     for line in found(data) {
         writeln!(text, "# {line}")?;
