@@ -202,7 +202,8 @@ def link(file):
 
 def sweep_line(file, result):
     if result is None:
-        return [link(file), "", "", "", "", "", "not run"]
+        judges = re.search(r"^(printed|claims):", file.read_text(), re.M)
+        return [link(file), "", "", "", "", "", "not run" if judges else "of the notes"]
     seeds = len(result["seeds"]) or 1
     failed = f", {result['failed']} failed" if result["failed"] else ""
     return [link(file), ", ".join(result["datasets"]), result["methods"], seeds, f"{result['trials']}{failed}", result["trainer"], result["minutes"]]
