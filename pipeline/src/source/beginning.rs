@@ -26,8 +26,7 @@ impl Beginning {
     /// # Errors
     /// A file that is not there, cannot be read, or is empty.
     pub(super) fn read(path: &str, known: KnownColumns) -> Result<Self> {
-        let path = of_folder(archive::expanded(path)?)?;
-        let at = files::all("path", &path)?.swap_remove(0);
+        let (path, at) = first_of(archive::expanded(path)?)?;
         let mut bytes = Vec::new();
         let raw = content::open(&at).map_err(|error| error.absent("path", &at))?;
         raw.take(BYTES).read_to_end(&mut bytes).map_err(|error| content::unreadable(&at, 0, error))?;
@@ -70,15 +69,16 @@ impl Beginning {
     }
 }
 
-/// The path of the one file of a folder that is called as files of interactions are, where others stand beside it; other paths stay.
-fn of_folder(path: String) -> Result<String> {
-    if !path.ends_with('/') {
-        return Ok(path);
-    }
-    let files = files::named("path", &path)?;
-    let usual: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).filter(|name| archive::is_usual(name)).collect();
+/// A path and its first file; of a folder the one file that is called as files of interactions are, where others stand beside it.
+fn first_of(path: String) -> Result<(String, Location)> {
+    let mut files = files::named("path", &path)?;
+    let is_of_all = files.len() == 1 || !path.ends_with('/') || files::is_pattern(&path);
+    let usual: Vec<usize> = (0..files.len()).filter(|&place| !is_of_all && archive::is_usual(&files[place].0)).collect();
     match usual[..] {
-        [one] if files.len() > 1 && !files::is_pattern(&path) => Ok(format!("{path}{one}")),
-        _ => Ok(path),
+        [one] => {
+            let (name, at) = files.swap_remove(one);
+            Ok((format!("{path}{name}"), at))
+        }
+        _ => Ok((path, files.swap_remove(0).1)),
     }
 }

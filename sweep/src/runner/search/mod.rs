@@ -174,7 +174,7 @@ fn trials_of<'a>(plan: &'a Plan, rung: usize, reach: &mut Reach<'_>) -> Result<V
 /// not all stored, or by what is stored.
 ///
 /// # Errors
-/// Those of the trainings, and of [`in_rung`].
+/// Those of the trainings; [`Usage`] for a plan without rungs that are awaited.
 pub(super) fn rung_by_rung<'a>(
     session: &'a Session,
     train: &mut dyn FnMut(&[Asked<'a>]) -> Result<Vec<Standing>>,
