@@ -11,7 +11,7 @@ use crate::{
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser};
 use std::process::{self, Child, ExitCode};
-use sweep::cli::{Global, ended};
+use sweep::cli::{Global, LogFormat, ended};
 
 /// Prepares, or helps.
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ impl Gang {
         let global = Global { connect: Some(connect), ..global };
         ended(&global, || {
             let Command::Ranksweep(command) = command else { bail!("the command behind `--` is none of ranksweep's") };
-            let _scheduler = SchedulerProcess::start(&self.scheduler)?;
+            let _scheduler = SchedulerProcess::start(&self.scheduler, global.log_format)?;
             command.run(&global)
         })
     }
@@ -52,12 +52,16 @@ impl Gang {
 struct SchedulerProcess(Child);
 
 impl SchedulerProcess {
-    fn start(url: &str) -> Result<Self> {
+    /// Logs in the same format, as both write to one standard error.
+    fn start(url: &str, log_format: LogFormat) -> Result<Self> {
         let address: Address = url.parse().map_err(anyhow::Error::msg)?;
         let own = std::env::current_exe().context("the system does not say where this program is")?;
         let listen = format!("0.0.0.0:{}", address.port);
         let command = &mut process::Command::new(own);
         command.args(["scheduler", "--listen", &listen, "--host", &address.host]);
+        if log_format == LogFormat::Json {
+            command.args(["--log-format", "json"]);
+        }
         Ok(Self(command.spawn().context("cannot start the scheduler")?))
     }
 }

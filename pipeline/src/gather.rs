@@ -137,6 +137,10 @@ fn nothing(preparation: &Preparation, part: Split, rejected: &RejectedRows) -> E
         0 if preparation.split.links().is_some() => {
             "no row links two nodes (expected rows of two ids that differ; check `columns`)".to_owned()
         }
+        count if preparation.split.links().is_some() => format!(
+            "no row links two nodes, and {count} were rejected, the first at {} (expected rows of two ids that differ; check `columns`)",
+            rejected.first
+        ),
         0 => "the file holds no interactions (expected at least one row)".to_owned(),
         count => format!("all {count} rows were rejected, the first at {}; correct the separator, the columns or the rows", rejected.first),
     };

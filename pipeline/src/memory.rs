@@ -100,9 +100,16 @@ fn sampled(preparation: &Preparation, threads: usize) -> Result<Read> {
     for part in source.parts() {
         let mut sample = Sample { least: preparation.min_rating, ..Sample::default() };
         let links = preparation.split.links();
-        let is_whole = source.first_rows(part, SAMPLE, &mut |rows, place| match links {
-            None => sample.add(rows, place),
-            Some(links) => links.of(rows.only(place), |rows| (0..rows.users.len()).for_each(|place| sample.add(rows, place))),
+        let mut given = 0;
+        let is_whole = source.first_rows(part, SAMPLE, &mut |rows, place| {
+            match links {
+                None => sample.add(rows, place),
+                Some(links) => links.of(rows.only(place), |rows| (0..rows.users.len()).for_each(|place| sample.add(rows, place))),
+            }
+            given += 1;
+            if given == SAMPLE / 2 {
+                sample.note_half();
+            }
         })?;
         let directions = links.map_or(1, |links| links.directions());
         let rows = if is_whole { sample.rows as u64 } else { (source.rows(part)? * directions).max(sample.rows as u64) } as f64;
@@ -185,11 +192,12 @@ struct Sample {
     rated: usize,
 }
 
-/// Distinct ids, and how many there were after the first half of the rows.
+/// Distinct ids, and how many there were after some first rows.
 #[derive(Default)]
 struct DistinctIds {
     ids: Dictionary,
-    half: usize,
+    first_rows: usize,
+    of_first_rows: usize,
 }
 
 impl DistinctIds {
@@ -200,14 +208,15 @@ impl DistinctIds {
     }
 
     fn count(&self, rows: f64, sample: usize) -> f64 {
-        let (half, all, sample) = (self.half as f64, self.ids.len() as f64, sample as f64);
+        let (first, of_first) = (self.first_rows as f64, self.of_first_rows as f64);
+        let (all, sample) = (self.ids.len() as f64, sample as f64);
         if rows <= sample {
             return all;
         }
-        // The b of a n / (b + n) through (sample / 2, half) and (sample, all); growth without a bend has none, and goes on for ever.
-        let bend = 2.0 * half - all;
+        // The b of a n / (b + n) through (first, of_first) and (sample, all); growth without a bend has none, and goes on for ever.
+        let bend = of_first / first.max(1.0) - all / sample;
         if bend > 0.0 {
-            let b = sample * (all - half) / bend;
+            let b = (all - of_first) / bend;
             all * (b + sample) / sample * rows / (b + rows)
         } else {
             all * rows / sample
@@ -221,8 +230,12 @@ impl Sample {
         self.items.ids.code(rows.items[place]);
         self.rows += 1;
         self.rated += usize::from(self.least.zip(rows.ratings).is_none_or(|(least, ratings)| ratings[place] >= least));
-        if self.rows == SAMPLE / 2 {
-            (self.users.half, self.items.half) = (self.users.ids.len(), self.items.ids.len());
+    }
+
+    /// Notes how many ids the rows have that came up to now.
+    fn note_half(&mut self) {
+        for side in [&mut self.users, &mut self.items] {
+            (side.first_rows, side.of_first_rows) = (self.rows, side.ids.len());
         }
     }
 }
@@ -234,7 +247,7 @@ mod tests {
 
     #[test]
     fn the_extrapolation_goes_through_its_points() {
-        let mut distinct = DistinctIds { half: 600, ..DistinctIds::default() };
+        let mut distinct = DistinctIds { first_rows: 1_000, of_first_rows: 600, ..DistinctIds::default() };
         for id in 0..1_000 {
             distinct.ids.code(&format!("{id:04}"));
         }
@@ -242,8 +255,14 @@ mod tests {
         let ids = distinct.among(20_000.0, 2_000, 5.0);
         assert_eq!((ids.length, distinct.count(2_000.0, 2_000)), (4.0, 1_000.0));
         assert!((ids.count - 2_500.0).abs() < 1e-6 && (ids.seen - 1_500.0).abs() < 1e-6, "{} {}", ids.count, ids.seen);
-        distinct.half = 500;
+        distinct.of_first_rows = 500;
         assert!((distinct.count(20_000.0, 2_000) - 10_000.0).abs() < 1e-6);
+        // The same curve through (1000, 600) and (4000, 1500), as where a row gives several.
+        distinct.of_first_rows = 600;
+        for id in 1_000..1_500 {
+            distinct.ids.code(&format!("{id:04}"));
+        }
+        assert!((distinct.count(20_000.0, 4_000) - 2_500.0).abs() < 1e-6, "{}", distinct.count(20_000.0, 4_000));
     }
 
     #[test]

@@ -187,16 +187,26 @@ impl Learning {
     }
 
     /// The [revision](losses::LossKind::revision) of the loss, and one more where it has an adversary and the model a vector for each row of a batch: the adversary
-    /// took these rows for users.
+    /// took these rows for users; or where it has lists and the model counts how often a batch has an item: what fills short lists was counted.
     pub fn loss_revision(&self, backbone: &Backbone) -> u32 {
-        self.loss.revision() + u32::from(backbone.reads_order() && self.loss.adversary().is_some())
+        let took_rows = backbone.reads_order() && self.loss.adversary().is_some();
+        let counted_padding = backbone.counts_repeats() && self.loss.list().is_some();
+        self.loss.revision() + u32::from(took_rows || counted_padding)
     }
 
     /// The [revision](samplers::Sampler::revision) of the sampler's pool, and one more where its rule asks for a sum, or leaves candidates aside under an optimizer that
-    /// moves rows with a gradient alone: a mean was taken for the sum, and what is left aside for a gradient.
-    pub fn sampler_revision(&self) -> u32 {
-        let sums = self.sampler.rule(0).is_some_and(|rule| rule.sums());
-        self.sampler.revision() + u32::from(sums || (self.narrows() && !self.optimizer.moves_all_rows()))
+    /// moves rows with a gradient alone: a mean was taken for the sum, and what is left aside for a gradient. One more, too, where the probabilities of items in
+    /// a batch are asked for and its rows are targets of histories: all train interactions were counted.
+    pub fn sampler_revision(&self, backbone: &Backbone) -> u32 {
+        let sums = self.sampler.rule(0).is_some_and(|rule| rule.sums()) || (self.narrows() && !self.optimizer.moves_all_rows());
+        let counts_rows = backbone.reads_order() && self.corrects_in_batch();
+        self.sampler.revision() + u32::from(sums) + u32::from(counts_rows)
+    }
+
+    /// Whether the probabilities of in-batch negatives are asked for.
+    pub(crate) fn corrects_in_batch(&self) -> bool {
+        let of_rule = || self.sampler.rule(0).is_some_and(|rule| rule.needs_log_probabilities());
+        self.sampler.draws_in_batch() && (self.loss.needs_log_probabilities() || of_rule())
     }
 
     /// Whether the sampler's rule leaves aside some of what is drawn: with a derivative of zero these are not in the loss.

@@ -144,8 +144,23 @@ fn lazy_adam_leaves_rows_alone_that_are_not_in_the_loss() {
 fn trainings_that_changed_have_another_revision() {
     let lazy = r#"{"lazy-adam": {"learning_rate": 0.05}}"#;
     let (dns, sum) = (r#"{"dns": {"candidates": 20}}"#, r#"{"dns-mn": {"candidates": 20, "negatives": 3, "sum": true}}"#);
-    let of = |sampler: &str, optimizer: &str| trial(MF, BPR, sampler, optimizer, &training("")).learning.unwrap().sampler_revision();
+    let revisions = |backbone: &str, loss: &str, sampler: &str, optimizer: &str| {
+        let Trial { learning, backbone, .. } = trial(backbone, loss, sampler, optimizer, &training(""));
+        let learning = learning.unwrap();
+        [learning.loss_revision(&backbone), learning.sampler_revision(&backbone)]
+    };
+    let of = |sampler: &str, optimizer: &str| revisions(MF, BPR, sampler, optimizer)[1];
     assert_eq!([of(UNIFORM, ADAM), of(UNIFORM, lazy), of(dns, ADAM), of(dns, lazy), of(sum, ADAM), of(sum, lazy)], [0, 0, 0, 1, 1, 1]);
+    // Of items in a batch, by the train interactions where rows are targets of histories.
+    let (sas_rec, corrected, in_batch) =
+        (r#"{"sas-rec": {"dim": 8}}"#, r#"{"sampled-softmax": {"temperature": 0.2}}"#, r#"{"in-batch": {}}"#);
+    let of = |backbone: &str, loss: &str| revisions(backbone, loss, in_batch, ADAM)[1];
+    assert_eq!([of(MF, corrected), of(sas_rec, BPR), of(sas_rec, corrected)], [1, 1, 2]);
+    // And of what fills short lists, in a contrast that counts how often a batch has an item.
+    let (all, lists) = (r#"{"sim-gcl": {"dim": 8, "layers": 1, "contrast_ids": "all"}}"#, r#"{"smooth-ndcg": {"temperature": 1.5}}"#);
+    let unique = r#"{"sim-gcl": {"dim": 8, "layers": 1, "contrast_ids": "unique"}}"#;
+    let of = |backbone: &str, loss: &str| revisions(backbone, loss, UNIFORM, ADAM)[0];
+    assert_eq!([of(all, BPR), of(unique, lists), of(all, lists)], [0, 0, 1]);
 }
 
 /// Trainings with each of the options, of 12 steps an epoch.

@@ -58,7 +58,9 @@ pub enum ClientError {
         message: String,
     },
     /// Pod Security would not let a pod start.
-    #[error("namespace `{namespace}` forbids the sweep's pods: {message}; use another namespace, or have its Pod Security level changed")]
+    #[error(
+        "namespace `{namespace}` forbids the sweep's pods: {message}; use another namespace, or have its Pod Security levels changed, `warn` as well as `enforce`"
+    )]
     PodsForbidden {
         /// Its name.
         namespace: String,

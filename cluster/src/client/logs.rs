@@ -53,7 +53,12 @@ pub async fn logs(
         return Err(ClientError::NotThere(format!("{} pods fit {whose}, and one can be followed: name it with --index", pods.len())));
     }
     for pod in &pods {
-        if !cluster.read(pod, follow, line).await? {
+        let is_heard = match cluster.read(pod, follow, line).await {
+            // Of several pods one may have no log yet, or none any longer.
+            Err(ClientError::Refused { message, .. }) if pods.len() > 1 => line(&pod.name, &format!("(no log: {message})")),
+            read => read?,
+        };
+        if !is_heard {
             break;
         }
     }

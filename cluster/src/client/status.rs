@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     exit, labels,
-    stages::{SeenJob, State, condition, driver, stages, trials_per_pod},
+    stages::{SeenJob, State, condition, driver, stages, trials_per_gpu, trials_per_pod},
 };
 use k8s_openapi::{
     api::{
@@ -52,6 +52,8 @@ pub struct StageView {
     pub queue: Option<String>,
     /// How many trials each of its pods trains.
     pub trials_per_pod: u32,
+    /// How many of them at once, on one GPU.
+    pub trials_per_gpu: u32,
     /// Whether the driver has started it, or handed it to its queue.
     pub started: bool,
     /// When its pods could first run, in RFC 3339.
@@ -129,6 +131,7 @@ impl StageView {
             state: seen.state,
             queue: seen.queue,
             trials_per_pod: job.map_or(1, trials_per_pod),
+            trials_per_gpu: job.map_or(1, trials_per_gpu),
             started: seen.started,
             began: status.and_then(|status| text(&status.start_time)),
             ended: status.and_then(|status| text(&status.completion_time)).or_else(failed),

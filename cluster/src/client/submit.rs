@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     Object, Submission, objects,
+    objects::renamed,
     stages::{Outcome, State},
 };
 use kube::ResourceExt;
@@ -120,7 +121,11 @@ pub async fn rehearse(cluster: &Cluster, submission: &Submission, conditions: Co
         let namespace = cluster.namespace().to_owned();
         return Err(ClientError::StillRunning { sweep: rehearsed.sweep, namespace, submission: other.clone() });
     }
-    cluster.rehearse(&rehearsed.missing).await?;
+    match rehearsed.how {
+        // Applied to what stands under their names until it is removed, they would be merged with it.
+        How::Restarted | How::Renewed => cluster.rehearse(&renamed(submission)).await?,
+        _ => cluster.rehearse(&rehearsed.missing).await?,
+    }
     Ok(rehearsed)
 }
 

@@ -11,7 +11,8 @@ pub(super) fn name(context: &RenderContext<'_>) -> String {
     format!("{}-{}", context.submission.name, context.hash)
 }
 
-/// Immutable: another text has another hash, and so another ConfigMap.
+/// Immutable: pods of one submission read one text. Another meaning has another hash, and so another ConfigMap; of another wording the old one is removed
+/// when the submission starts again.
 pub(super) fn config_map(context: &RenderContext<'_>) -> ConfigMap {
     ConfigMap {
         metadata: metadata(context, name(context), None),

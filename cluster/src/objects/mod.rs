@@ -33,6 +33,11 @@ pub fn objects(submission: &Submission) -> Result<Vec<Object>> {
     Ok(render(submission, &submission.hash()))
 }
 
+/// The same objects under names that no submission has, as no hash has such letters: for a dry run while those of an earlier try stand.
+pub(crate) fn renamed(submission: &Submission) -> Vec<Object> {
+    render(submission, "rehearse")
+}
+
 impl Submission {
     /// The first digits of a hash of all that is submitted: what differs in anything has objects of its own. What may change while it runs
     /// is no part of it: `parallelism` and `ttl_seconds_after_finished`.

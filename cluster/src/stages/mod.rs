@@ -18,5 +18,5 @@ mod seen;
 mod step;
 
 pub use seen::{Failure, Indexes, SeenJob, State};
-pub(crate) use seen::{condition, driver, names_index, stages, trials_per_pod};
+pub(crate) use seen::{condition, driver, names_index, stages, trials_per_gpu, trials_per_pod};
 pub use step::{Action, Outcome, Pause, step};

@@ -114,7 +114,17 @@ pub(crate) fn stages(jobs: &[Job]) -> Option<Vec<SeenJob>> {
 
 /// How many trials an index of the Job stands for.
 pub(crate) fn trials_per_pod(job: &Job) -> u32 {
-    job.annotations().get(labels::TRIALS_PER_POD).and_then(|text| text.parse().ok()).filter(|&count| count > 0).unwrap_or(1)
+    annotated(job, labels::TRIALS_PER_POD)
+}
+
+/// How many trials of a pod share its GPU at once.
+pub(crate) fn trials_per_gpu(job: &Job) -> u32 {
+    annotated(job, labels::TRIALS_PER_GPU)
+}
+
+/// The number in an annotation; 1 where it has none.
+fn annotated(job: &Job, annotation: &str) -> u32 {
+    job.annotations().get(annotation).and_then(|text| text.parse().ok()).filter(|&count| count > 0).unwrap_or(1)
 }
 
 /// The driver's own Job.

@@ -92,6 +92,26 @@ fn what_failed_starts_again() {
 }
 
 #[test]
+fn what_failed_starts_again_after_its_queue_had_it_and_with_another_wording() {
+    let fake = server();
+    let mut queued = submission();
+    queued.resources.queue = Some("gpus".to_owned());
+    let hash = submitted(&fake, &queued, false).unwrap().hash;
+    drive_to_the_end(&fake, &hash);
+    end_driver(&fake, &hash, 42);
+    let labels = fake.with(|world| world.get("jobs", &format!("s-{hash}-train")).unwrap()["metadata"]["labels"].clone());
+    assert_eq!(labels["kueue.x-k8s.io/queue-name"], "gpus", "the driver has handed it over");
+    // A comment is no part of the hash, and the ConfigMap is immutable.
+    let reworded = Submission { text: format!("# again\n{}", queued.text), ..queued };
+    let again = submitted(&fake, &reworded, false).unwrap();
+    assert_eq!((again.how, &again.hash), (How::Restarted, &hash));
+    let map = fake.with(|world| world.get("configmaps", &format!("s-{hash}")).unwrap().clone());
+    assert_eq!(map["data"]["sweep.yaml"], reworded.text);
+    assert_eq!(names(&fake, "jobs").len(), 4, "nothing is left of the dry run");
+    assert_eq!(drive_to_the_end(&fake, &hash), Outcome::Done);
+}
+
+#[test]
 fn another_submission_of_the_sweep_is_not_disturbed_unless_asked() {
     let fake = server();
     let first = submitted(&fake, &submission(), false).unwrap().hash;

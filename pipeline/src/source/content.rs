@@ -182,6 +182,8 @@ impl Read for Expanded {
         let length = read.map_err(|error| match error.kind() {
             ErrorKind::Interrupted | ErrorKind::UnexpectedEof | ErrorKind::OutOfMemory | ErrorKind::FileTooLarge => error,
             _ if self.taken.has_failed.load(Ordering::Relaxed) => error,
+            // Zstandard's decoder has no kind for a window beyond its bound.
+            _ if error.to_string().contains("too much memory") => io::Error::new(ErrorKind::OutOfMemory, error),
             _ => io::Error::new(ErrorKind::InvalidData, error),
         })?;
         self.given += length as u64;
@@ -226,7 +228,9 @@ pub(crate) fn unreadable(at: &Location, line: u64, source: io::Error) -> Error {
         ErrorKind::UnexpectedEof => "the compressed data ends in the middle; copy or download the file again",
         ErrorKind::InvalidInput | ErrorKind::InvalidData => "the compressed data is damaged; copy or download the file again",
         ErrorKind::FileTooLarge => "no interactions are that alike; decompress it first, if it is what it should be",
-        ErrorKind::OutOfMemory => "its decompression takes too much memory; compress it with a smaller dictionary, or decompress it first",
+        ErrorKind::OutOfMemory => {
+            "its decompression takes too much memory; compress it with a smaller dictionary or window, or decompress it first"
+        }
         _ => "its store fails",
     };
     Error::Unreadable { at: at.to_string(), line, reason, source }

@@ -75,9 +75,9 @@ impl SourceKind for Delimited {
         Has::from(self.columns.timestamp.is_some())
     }
 
-    /// 1 since a row that is left out is one line, whatever its quotes take for their own.
+    /// 1 since a row that is left out is one line, whatever its quotes take for their own; 2 since it is all of them where the quotes are sound and a value is not.
     fn revision(&self) -> u32 {
-        u32::from(self.skips())
+        2 * u32::from(self.skips())
     }
 
     fn skips(&self) -> bool {
@@ -220,6 +220,18 @@ mod tests {
         assert_eq!(lines, [(3, &b"u,\"j,4,2"[..]), (6, &b"w,\"i,3,5"[..])]);
     }
 
+    /// Lines of a text that nothing reads are no rows, whatever they look like.
+    #[test]
+    fn a_sound_record_of_several_lines_is_left_out_as_a_whole() {
+        let row = "u,,\"one, two\nthree,four,\"\"five\nsix,seven,eight\"";
+        let columns = json!({"user": "user", "item": "item"});
+        let kept = kept(&from("text.csv", &format!("user,item,text\n{row}\nv,i,x\n"), json!({"on_bad_row": "skip", "columns": columns})));
+        let ids: Vec<(&str, &str)> = kept.rows.iter().map(|(user, item, ..)| (&user[..], &item[..])).collect();
+        assert_eq!(ids, [("v", "i")]);
+        let [(2, reason, raw)] = &kept.rejected[..] else { panic!("{:?}", kept.rejected) };
+        assert!(reason.contains("column `item` is empty") && raw == row.as_bytes(), "{reason}");
+    }
+
     #[test]
     fn bad_rows_are_skipped_and_kept() {
         let content = format!("{HEADER}u,i,4,1\nu,i,4\nv,\"j,x,nan,2\"\nw,j,3,3\n");
@@ -293,6 +305,12 @@ mod tests {
         assert_eq!(kept.rejected.iter().map(|row| row.0 as usize).collect::<Vec<_>>(), (0..60).map(|n| n * 1_000 + 8).collect::<Vec<_>>());
         let message = failure(&from("first-failure.csv", &content, json!({"header": false, "columns": columns})));
         assert!(message.contains("first-failure.csv line 8: 2 fields"), "{message}");
+    }
+
+    #[test]
+    fn a_column_serves_once_by_its_name_or_its_index() {
+        let message = failure(&from("twice.csv", "who,what\na,b\n", json!({"columns": {"user": "who", "item": 0}})));
+        assert!(message.contains("column `who` is given twice in `columns` (expected one column for each)"), "{message}");
     }
 
     #[test]

@@ -291,7 +291,7 @@ fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Ex
     let column = ident(name);
     Ok(match role {
         // Whether they are whole numbers is seen row by row.
-        Role::Id if of.is_floating() => cast(column, DataType::Float64),
+        Role::Id if of.is_floating() => cast(column, of.clone()),
         Role::Id => cast(column, DataType::Utf8),
         Role::Rating if matches!(of, DataType::Float16 | DataType::Float32) => cast(cast(column, DataType::Utf8), DataType::Float64),
         Role::Time if of.is_string() => cast(column, DataType::Utf8),
@@ -374,10 +374,10 @@ mod tests {
     /// What pandas writes: categories, integers with a missing value as floats, and dates as text.
     #[test]
     fn categories_whole_floats_and_dates_as_text() {
-        let stored = |name: &str, users: Vec<Option<f64>>| {
+        let stored = |name: &str, users: ArrayRef| {
             let categories: DictionaryArray<Int8Type> = vec!["x", "y", "x"].into_iter().collect();
             let columns: Vec<(&str, ArrayRef)> = vec![
-                ("user", Arc::new(Float64Array::from(users))),
+                ("user", users),
                 ("item", Arc::new(categories)),
                 ("date", Arc::new(StringArray::from(vec!["2024-05-01", "2024-05-01 12:30:15", "7"]))),
             ];
@@ -385,13 +385,18 @@ mod tests {
             table::write(&Location::parse(&url).unwrap(), &RecordBatch::try_from_iter(columns).unwrap()).unwrap();
             source(json!({"parquet": {"path": url, "columns": {"user": "user", "item": "item", "timestamp": "date"}}}))
         };
-        let rows = read(&stored("pandas.parquet", vec![Some(7.0), Some(-3.0), Some(1e15)]), Split::Train).unwrap().rows;
+        let doubles = |users: [Option<f64>; 3]| -> ArrayRef { Arc::new(Float64Array::from(users.to_vec())) };
+        let rows = read(&stored("pandas.parquet", doubles([Some(7.0), Some(-3.0), Some(1e15)])), Split::Train).unwrap().rows;
         let found: Vec<_> = rows.iter().map(|(user, item, _, time)| (&user[..], &item[..], time.unwrap())).collect();
         assert_eq!(found, [("7", "x", 1_714_521_600.0), ("-3", "y", 1_714_566_615.0), ("1000000000000000", "x", 7.0)]);
-        let missing = failure(&stored("missing-id.parquet", vec![Some(7.0), None, Some(1.0)]));
+        let missing = failure(&stored("missing-id.parquet", doubles([Some(7.0), None, Some(1.0)])));
         assert!(missing.contains("row 2: column `user` is empty (expected an id)"), "{missing}");
-        let half = failure(&stored("half.parquet", vec![Some(7.0), Some(0.5), None]));
+        let half = failure(&stored("half.parquet", doubles([Some(7.0), Some(0.5), None])));
         assert!(half.contains("row 2: column `user` is not a whole number"), "{half}");
+        // 16,777,217 is this number too, once it is a float of 32 bits.
+        let singles: ArrayRef = Arc::new(Float32Array::from(vec![16_777_215.0, 16_777_216.0, 1.0]));
+        let large = failure(&stored("singles.parquet", singles));
+        assert!(large.contains("row 2: column `user` is too large to be exact as a float"), "{large}");
     }
 
     #[test]

@@ -11,9 +11,11 @@ use std::ops::Range;
 /// The most lines of one record: beyond that a quote is taken for unclosed, before the rest of the file is swallowed.
 pub(crate) const RECORD_LINES: u64 = 1_000;
 
-/// Why a record without an end is none.
-pub(crate) const UNCLOSED: &str =
-    "a quoted field that starts here is never closed (close the quote, or double it where it is part of the text)";
+/// Why a record that goes on for so many lines without an end is none.
+pub(crate) fn unclosed(lines: u64) -> String {
+    let how = if lines > RECORD_LINES { format!("not closed within {RECORD_LINES} lines") } else { "never closed".to_owned() };
+    format!("a quoted field that starts here is {how} (close the quote, or double it where it is part of the text)")
+}
 
 /// A reader of the records in a text.
 pub(crate) struct Records<'t> {
@@ -78,8 +80,13 @@ impl<'t> Records<'t> {
         match self.step() {
             Step::Record(record) => Ok(Some(record)),
             Step::End => Ok(None),
-            Step::Open { line, .. } => Err(Error::row(at, line, UNCLOSED)),
+            Step::Open { line, lines } => Err(Error::row(at, line, unclosed(lines))),
         }
+    }
+
+    /// The text of the last record.
+    pub(crate) fn last(&self) -> &'t [u8] {
+        without_end(&self.text[self.first_line.text.start..self.position])
     }
 
     /// Goes on behind the first line of the last record, which cannot be used: a quote in that line may have taken the lines behind it for part

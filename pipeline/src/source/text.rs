@@ -6,7 +6,7 @@ use super::{
     fields::Fields,
     parallel::{self, Reject},
     plain::{self, Piece, Shape},
-    records::{Record, Records, Step, UNCLOSED},
+    records::{Record, Records, Step, unclosed},
     row::{Rejected, Row, Sink, Sinks},
     time,
 };
@@ -104,26 +104,28 @@ impl TextReader<'_> {
         Ok(())
     }
 
-    /// Has the next record taken; false after the last one. Of one that cannot be used, for the reason that `take` gives, the first line is left out
-    /// where that is asked for.
+    /// Has the next record taken; false after the last one. One that cannot be used, for the reason that `take` gives, is left out where that is asked
+    /// for: its first line where its quotes may have taken what is not theirs, else all of it.
     fn next(
         &self,
         records: &mut Records<'_>,
-        take: impl FnOnce(&Record<'_>) -> Result<Result<()>, String>,
+        take: impl FnOnce(&Record<'_>) -> Result<Result<()>, Unusable>,
         reject: Reject<'_>,
     ) -> Result<bool> {
-        let (line, reason) = match records.step() {
+        let (line, Unusable { reason, is_whole }) = match records.step() {
             Step::Record(record) => match take(&record) {
                 Ok(taken) => return taken.map(|()| true),
-                Err(reason) => (record.line, reason),
+                Err(unusable) => (record.line, unusable),
             },
-            Step::Open { line, .. } => (line, UNCLOSED.to_owned()),
+            Step::Open { line, lines } => (line, Unusable::from(unclosed(lines))),
             Step::End => return Ok(false),
         };
-        match self.layout.on_bad_row {
-            OnBadRow::Skip => reject(Rejected { line, reason: &reason, raw: records.leave_first_line_out() })?,
+        let raw = match self.layout.on_bad_row {
+            OnBadRow::Skip if is_whole => records.last(),
+            OnBadRow::Skip => records.leave_first_line_out(),
             OnBadRow::Error => return Err(Error::row(self.at, line, format!("{reason}; {}", self.layout.advice))),
-        }
+        };
+        reject(Rejected { line, reason: &reason, raw })?;
         Ok(true)
     }
 
@@ -141,6 +143,19 @@ impl TextReader<'_> {
                 self.careful(other.as_bytes(), line, places, sink, reject)
             }
         })
+    }
+}
+
+/// Why a record gives no row.
+struct Unusable {
+    reason: String,
+    /// Whether the record is what it should be but for a value, so that none of its lines is a record of its own.
+    is_whole: bool,
+}
+
+impl From<String> for Unusable {
+    fn from(reason: String) -> Self {
+        Self { reason, is_whole: false }
     }
 }
 
@@ -204,18 +219,24 @@ impl Places {
         };
         let columns = &layout.columns;
         let optional = |column: &Option<ColumnRef>, role| column.as_ref().map(|column| find(column, role)).transpose();
-        Ok(Self {
+        let places = Self {
             user: find(&columns.user, "user")?,
             item: find(&columns.item, "item")?,
             rating: optional(&columns.rating, "rating")?,
             time: optional(&columns.timestamp, "timestamp")?,
             width: names.len(),
             model: "the header".to_owned(),
-        })
+        };
+        // One by its name and one by its index may be the same.
+        let all: Vec<&Place> = places.used().collect();
+        match all.iter().enumerate().find(|(at, place)| all[..*at].iter().any(|other| other.index == place.index)) {
+            Some((_, place)) => Err(Error::file(at, format!("{} is given twice in `columns` (expected one column for each)", place.label))),
+            None => Ok(places),
+        }
     }
 
     /// Without a header, the first usable row sets the number of fields; a row that is not usable sets nothing.
-    fn from_first_row<'r>(columns: &Columns, record: &Record<'r>) -> Result<(Self, Row<'r>), String> {
+    fn from_first_row<'r>(columns: &Columns, record: &Record<'r>) -> Result<(Self, Row<'r>), Unusable> {
         sound(record)?;
         let place = |column: &ColumnRef, role: &str| match column {
             ColumnRef::Index(index) => Place { index: *index, label: format!("column {index} ({role})") },
@@ -229,13 +250,17 @@ impl Places {
             width: record.fields.len(),
             model: format!("line {}", record.line),
         };
-        let needed = [Some(&places.user), Some(&places.item), places.rating.as_ref(), places.time.as_ref()];
-        let needed = needed.into_iter().flatten().map(|place| place.index.saturating_add(1)).max().unwrap_or_default();
+        let needed = places.used().map(|place| place.index.saturating_add(1)).max().unwrap_or_default();
         if places.width < needed {
-            return Err(format!("{} where at least {needed} are needed", count(places.width)));
+            return Err(format!("{} where at least {needed} are needed", count(places.width)).into());
         }
         let row = places.row(record)?;
         Ok((places, row))
+    }
+
+    /// The columns that are read.
+    fn used(&self) -> impl Iterator<Item = &Place> {
+        [Some(&self.user), Some(&self.item), self.rating.as_ref(), self.time.as_ref()].into_iter().flatten()
     }
 
     /// What the fast way has to know; `None` for separators of several bytes.
@@ -246,12 +271,17 @@ impl Places {
         Some(Shape { separator, width: self.width, user: self.user.index, item: self.item.index, rating, time })
     }
 
-    fn row<'r>(&self, record: &Record<'r>) -> Result<Row<'r>, String> {
+    fn row<'r>(&self, record: &Record<'r>) -> Result<Row<'r>, Unusable> {
         sound(record)?;
         let fields = record.fields;
         if fields.len() != self.width {
-            return Err(format!("{} where {} has {}", count(fields.len()), self.model, self.width));
+            return Err(format!("{} where {} has {}", count(fields.len()), self.model, self.width).into());
         }
+        let is_whole = self.used().all(|place| !fields.get(place.index).contains(&b'\n'));
+        self.values(fields).map_err(|reason| Unusable { reason, is_whole })
+    }
+
+    fn values<'r>(&self, fields: &'r Fields) -> Result<Row<'r>, String> {
         Ok(Row {
             user: id(fields, &self.user)?,
             item: id(fields, &self.item)?,

@@ -105,7 +105,7 @@ impl Borders {
                 }
                 Ok((Some(moment.next_down()), before))
             }
-            (None, &Last::Share(share)) => border(times, among, Ratio::new(key, share)?),
+            (None, &Last::Share(share)) => border(times, among, Ratio::new(key, share)?, key),
             (None, Last::From(_)) => unreachable!("a text is a moment or an error"),
         }
     }
@@ -122,13 +122,15 @@ impl Borders {
 }
 
 /// The last moment before the last share of the first `among` interactions, and how many are at most that.
-fn border(times: &mut dyn Times, among: usize, share: Ratio) -> Result<(Option<f64>, usize)> {
+fn border(times: &mut dyn Times, among: usize, share: Ratio, key: &'static str) -> Result<(Option<f64>, usize)> {
     let count = share.of(among);
     let Some(place) = (among - count).checked_sub(1) else { return Ok((None, 0)) };
     let (last, left) = times.at(place)?;
     if count > 0 && left >= among {
-        let reason = format!("the last {count} of {among} interactions have the time of those before them, so no moment parts them");
-        return Err(Error::setting("split", reason));
+        let reason = format!(
+            "the last {count} of {among} interactions have the time of those before them, so no moment parts them (expected a larger share, or a moment)"
+        );
+        return Err(Error::setting(key, reason));
     }
     Ok((Some(last), left))
 }

@@ -39,9 +39,17 @@ impl Gc {
         if !self.dry_run {
             gc::refuse_while_shared(&session)?;
         }
-        let orphans = gc::find(&session, if self.unreferenced { Extent::Unreferenced } else { Extent::Leftovers })?;
+        let extent = if self.unreferenced { Extent::Unreferenced } else { Extent::Leftovers };
+        let mut orphans = gc::find(&session, extent)?;
         output::print(&list(&orphans))?;
-        let goes = !self.dry_run && (self.yes || orphans.is_empty() || ask(&orphans)?);
+        let mut goes = !self.dry_run && (self.yes || orphans.is_empty());
+        if !goes && !self.dry_run && ask(&orphans)? {
+            // The answer may have come hours later: what is no leftover any longer stays.
+            gc::refuse_while_shared(&session)?;
+            let still = gc::find(&session, extent)?;
+            orphans.retain(|orphan| still.iter().any(|other| (&other.path, other.reason) == (&orphan.path, orphan.reason)));
+            goes = true;
+        }
         if goes {
             orphans.iter().try_for_each(Orphan::remove)?;
         }

@@ -40,7 +40,7 @@ impl Hint<'_> {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> Cow<'_, str> {
+pub(super) fn quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.into(),

@@ -1,6 +1,6 @@
 //! `ranksweep init FILE`
 
-use super::{Ending, Global, Usage, output};
+use super::{Ending, Global, Usage, hint::quoted, output};
 use crate::init::{self, Recognised};
 use anyhow::Result;
 use clap::Args;
@@ -61,7 +61,11 @@ impl Init {
         let data = Recognised { path: self.data.clone(), source, preview };
         let text = init::sweep_file(&data, &out, global.storage.as_deref().unwrap_or("./runs"))?;
         at.write(text)?;
-        output::print(&format!("{}\n\nWrote {at}. Next: ranksweep plan {out}, then ranksweep run {out}\n", init::found(&data).join("\n")))?;
+        output::print(&format!(
+            "{}\n\nWrote {at}. Next: ranksweep plan {out}, then ranksweep run {out}\n",
+            init::found(&data).join("\n"),
+            out = quoted(&out)
+        ))?;
         Ok(Ending::Done)
     }
 }

@@ -44,12 +44,12 @@ impl Logs {
         let named = Named::of(&self.sweep)?;
         let cluster = self.namespace.cluster()?;
         let whose = self.whose(&named, global, &cluster)?;
-        let (mut last, mut printed) = (String::new(), Ok(()));
+        let (mut last, mut printed) = (String::new(), Ok(true));
         let mut line = |pod: &str, text: &str| {
             let header = if pod == last { String::new() } else { format!("==> {pod} <==\n") };
             pod.clone_into(&mut last);
-            printed = output::print(&format!("{header}{text}\n"));
-            printed.is_ok()
+            printed = output::print_on(&format!("{header}{text}\n"));
+            matches!(printed, Ok(true))
         };
         block_on(logs(&cluster, &named.name, &whose, self.follow, &mut line))?;
         printed?;

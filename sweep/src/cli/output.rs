@@ -20,11 +20,23 @@ pub(super) fn print(text: &str) -> anyhow::Result<()> {
     print_exact(&shown(text))
 }
 
+/// Writes a text as [`print`] does, and says whether anybody reads it still: for output that goes on.
+pub(super) fn print_on(text: &str) -> anyhow::Result<bool> {
+    written(&shown(text))
+}
+
 /// Writes a text as it is, for programs: JSON, YAML.
 pub(super) fn print_exact(text: &str) -> anyhow::Result<()> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write the result to standard output"),
-        _ => Ok(()),
+    written(text).map(drop)
+}
+
+/// Whether the text came through; `false` where the reader went away.
+fn written(text: &str) -> anyhow::Result<bool> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(error).context("cannot write the result to standard output"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `ranksweep refit SWEEP.yaml`
 
-use super::{Ending, Global, output};
+use super::{Ending, Global, hint::quoted, output};
 use crate::{
     model,
     runner::{self, Refit, Session},
@@ -38,10 +38,11 @@ impl RefitArguments {
             1 => ", 1 epoch".to_owned(),
             epochs => format!(", {epochs} epochs"),
         };
-        let (at, method, of, sweep) = (session.refit(&id), trial.method, trial.trial, &self.sweep);
+        let (at, method, of, sweep) = (session.refit(&id), trial.method, trial.trial, quoted(&self.sweep));
+        let storage = global.storage.as_deref().map(|storage| format!(" --storage {}", quoted(storage))).unwrap_or_default();
         output::print(&format!(
             "{at}: {method} (trial {of}) on all {interactions} interactions{epochs}; nothing is left to measure it on\n\
-             lists: ranksweep recommend {sweep} --refit --trial {of}\n"
+             lists: ranksweep recommend {sweep} --refit --trial {of}{storage}\n"
         ))?;
         Ok(Ending::Done)
     }

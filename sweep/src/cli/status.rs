@@ -46,9 +46,9 @@ impl StatusArguments {
             let cluster = self.namespace.cluster();
             match find(&named, &way(global), &cluster) {
                 Ok(status) => {
-                    self.print(&status)?;
+                    let is_read = self.print(&status)?;
                     was_seen |= status.cluster.is_some();
-                    if !self.watch || (status.has_ended() && !(was_seen && status.is_unanswered)) {
+                    if !self.watch || !is_read || (status.has_ended() && !(was_seen && status.is_unanswered)) {
                         return Ok(Ending::Done);
                     }
                 }
@@ -61,14 +61,15 @@ impl StatusArguments {
         }
     }
 
-    fn print(&self, status: &SweepStatus) -> Result<()> {
+    /// Prints it, and says whether anybody reads it.
+    fn print(&self, status: &SweepStatus) -> Result<bool> {
         if self.json {
-            return output::print_exact(&format!("{}\n", serde_json::to_string_pretty(status)?));
+            return output::print_exact(&format!("{}\n", serde_json::to_string_pretty(status)?)).map(|()| true);
         }
         let term = Term::stdout();
         if self.watch && term.is_term() {
             term.clear_screen()?;
         }
-        output::print(&show(status, output::width()))
+        output::print_on(&show(status, output::width()))
     }
 }

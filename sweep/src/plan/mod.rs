@@ -378,7 +378,7 @@ fn resolve(file: &SweepFile, choice: &Choice, dataset: &str) -> impl Iterator<It
         version: TRAINER_VERSION,
         revision: learning.as_ref().map_or(0, |learning| learning.loss_revision(&backbone)),
         backbone_revision: backbone.revision(),
-        sampler_revision: learning.as_ref().map_or(0, Learning::sampler_revision),
+        sampler_revision: learning.as_ref().map_or(0, |learning| learning.sampler_revision(&backbone)),
         dataset: dataset.clone(),
         backbone: backbone.clone(),
         learning,

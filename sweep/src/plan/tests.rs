@@ -160,7 +160,7 @@ fn revisions_are_part_of_the_names_of_trials() {
         let trial = &planned.trial;
         assert_eq!(trial.revision, trial.learning.as_ref().map_or(0, |learning| learning.loss_revision(&trial.backbone)));
         assert_eq!(trial.backbone_revision, trial.backbone.revision());
-        assert_eq!(trial.sampler_revision, trial.learning.as_ref().map_or(0, trainer::Learning::sampler_revision));
+        assert_eq!(trial.sampler_revision, trial.learning.as_ref().map_or(0, |learning| learning.sampler_revision(&trial.backbone)));
         let text = |of: [u32; 3]| {
             let [revision, backbone_revision, sampler_revision] = of;
             serde_json::to_string(&Trial { revision, backbone_revision, sampler_revision, ..trial.clone() }).unwrap()

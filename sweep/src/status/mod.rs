@@ -25,7 +25,7 @@ use cluster::client::{ClientError, Cluster, PodView, Reason, Seen, StageView, st
 use dataset::block_on;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// A sweep as it stands.
 #[derive(Clone, Debug, Serialize)]
@@ -125,8 +125,8 @@ pub fn find(named: &Named, way: &StorageAccess<'_>, cluster: &Result<Cluster, Cl
     if let (None, Ok(cluster), true) = (&seen, cluster, notes.is_empty()) {
         notes.push(format!("the sweep is not on the cluster, in namespace {}", cluster.namespace()));
     }
-    let stored = open(path, way, seen.as_ref(), &mut notes).and_then(|session| {
-        let trials = trials(&session, seen.as_ref())?;
+    let stored = open(path, way, seen.as_ref(), &mut notes).and_then(|Opened { session, is_submitted }| {
+        let trials = trials(&session, seen.as_ref().filter(|_| is_submitted))?;
         Ok((session.storage().to_string(), trials))
     });
     let (storage, trials) = match (stored, &seen) {
@@ -155,17 +155,27 @@ fn namespace(cluster: &Result<Cluster, ClientError>) -> &str {
     cluster.as_ref().map_or("", |cluster| cluster.namespace())
 }
 
+/// A sweep's session.
+struct Opened {
+    session: Session,
+    /// Whether its plan is the one that was submitted, so that the indexes of pods are places in it.
+    is_submitted: bool,
+}
+
 /// With the submitted plan the sources need not be read. A sweep file that was changed since has another.
-fn open(path: &str, way: &StorageAccess<'_>, seen: Option<&Seen>, notes: &mut Vec<String>) -> Result<Session> {
-    let open = |plan| Session::planned(path, way.storage, plan, way.machine.clone(), Progress::lines());
+fn open(path: &str, way: &StorageAccess<'_>, seen: Option<&Seen>, notes: &mut Vec<String>) -> Result<Opened> {
+    let open = |plan, is_submitted| {
+        let session = Session::planned(path, way.storage, plan, way.machine.clone(), Progress::lines())?;
+        Ok(Opened { session, is_submitted })
+    };
     match seen.and_then(|seen| seen.plan.as_deref()) {
-        None => open(None),
-        plan => open(plan).or_else(|error| {
+        None => open(None, true),
+        plan => open(plan, true).or_else(|error: anyhow::Error| {
             if !error.is::<Usage>() {
                 return Err(error);
             }
-            notes.push(format!("{}. The trials are those of the sweep file as it is now", chain(&error)));
-            open(None)
+            notes.push(format!("{}. The trials are those of the sweep file as it is now, by what is stored of them", chain(&error)));
+            open(None, false)
         }),
     }
 }
@@ -182,16 +192,20 @@ fn trials(session: &Session, seen: Option<&Seen>) -> Result<Vec<TrialStatus>> {
         trial::status(session, index, planned, &known)
     };
     let mut trials: Vec<TrialStatus> = planned.into_par_iter().enumerate().map(status).collect::<Result<_>>()?;
-    one_of_each_pod(&mut trials, &pods);
+    as_many_as_run_at_once(&mut trials, &pods, seen);
     Ok(trials)
 }
 
-/// Lets one trial of each pod stand as running, the first that has not ended; the others wait.
-fn one_of_each_pod(trials: &mut [TrialStatus], pods: &HashMap<String, &PodView>) {
-    let mut busy = HashSet::new();
+/// Lets as many trials of each pod stand as running as share a GPU, the first that have not ended; the others wait.
+fn as_many_as_run_at_once(trials: &mut [TrialStatus], pods: &HashMap<String, &PodView>, seen: Option<&Seen>) {
+    let jobs = || seen.into_iter().flat_map(|seen| &seen.stages);
+    let at_once = |pod: &PodView| jobs().find(|job| job.job == pod.job).map_or(1, |job| job.trials_per_gpu);
+    let mut busy: HashMap<&str, u32> = HashMap::new();
     for trial in trials.iter_mut().filter(|trial| trial.state == TrialState::Running) {
-        let is_first = pods.get(&trial.trial).is_none_or(|pod| busy.insert(pod.name.as_str()));
-        if !is_first {
+        let Some(&pod) = pods.get(&trial.trial) else { continue };
+        let running = busy.entry(&pod.name).or_default();
+        *running += 1;
+        if *running > at_once(pod) {
             (trial.state, trial.why) = (TrialState::Waiting, Some("its pod trains others before it".to_owned()));
         }
     }

@@ -1,9 +1,9 @@
 //! Which pod trains which trial, or was the last one to.
 
-use super::{StorageAccess, open};
+use super::{Opened, StorageAccess, open};
 use crate::{file::Named, runner::Decisions, usage::Usage};
 use anyhow::Result;
-use cluster::client::{Cluster, PodView, Reason, Seen, StageView, Whose, status};
+use cluster::client::{ClientError, Cluster, PodView, Reason, Seen, StageView, Whose, status};
 use dataset::block_on;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -51,37 +51,45 @@ pub enum Which<'a> {
 /// The log of a trial: of its last pod, in whichever rung of successive halving, and of rank 0 where it has several.
 ///
 /// # Errors
-/// A bad sweep file, a trial that the plan does not have, a store that fails, what the cluster refuses.
+/// A bad sweep file, or one that was changed since it was submitted, a trial that the plan does not have, [`ClientError::NotThere`] for one without a
+/// pod, a store that fails, what the cluster refuses.
 pub fn whose(named: &Named, way: &StorageAccess<'_>, cluster: &Cluster, which: Which<'_>) -> Result<Whose> {
-    let seen = block_on(status(cluster, &named.name))?;
     let stage = || "train".to_owned();
+    let Some(seen) = block_on(status(cluster, &named.name))? else { return Ok(Whose { stage: stage(), index: None }) };
     // Where one Job has all trials, their places are its indexes.
-    let is_plain = seen.iter().flat_map(|seen| &seen.stages).any(|job| job.stage == "train");
-    if let (Which::Place(place), true) = (which, is_plain || seen.is_none()) {
-        let several = seen.iter().flat_map(|seen| &seen.stages).find(|job| job.stage == "train").map_or(1, |job| job.trials_per_pod);
-        return Ok(Whose { stage: stage(), index: Some(place / several) });
+    let plain = seen.stages.iter().find(|job| job.stage == "train");
+    if let (Which::Place(place), Some(job)) = (which, plain) {
+        return Ok(Whose { stage: stage(), index: Some(place / job.trials_per_pod) });
     }
     let Some(path) = &named.file else {
-        let stages: Vec<&str> = seen.iter().flat_map(|seen| &seen.stages).map(|stage| stage.stage.as_str()).collect();
+        let stages: Vec<&str> = seen.stages.iter().map(|stage| stage.stage.as_str()).collect();
         let words = "by the sweep's name alone, a trial is found by --index within a --stage";
         return Err(Usage(format!("{words} (expected one of {}); or give the sweep file", stages.join(", "))).into());
     };
-    let session = open(path, way, seen.as_ref(), &mut Vec::new())?;
+    let Opened { session, is_submitted } = open(path, way, Some(&seen), &mut Vec::new())?;
+    if !is_submitted {
+        let words = "the sweep file has changed since it was submitted, and its trials are not those of the pods";
+        return Err(Usage(format!("{words}: name a pod by --index within a --stage")).into());
+    }
     let ids: Vec<&str> = session.plan.trials().map(|(.., trial)| trial.id.as_str()).collect();
-    let place = match which {
-        Which::Place(place) => place as usize,
-        Which::Id(id) => ids
-            .iter()
-            .position(|own| *own == id)
-            .ok_or_else(|| Usage(format!("--trial: no trial of the plan has the id `{id}`; `ranksweep status` lists them")))?,
+    let id = match which {
+        Which::Place(place) => {
+            *ids.get(place as usize).ok_or_else(|| Usage(format!("--index: the plan has {} trials, counted from 0", ids.len())))?
+        }
+        Which::Id(id) if ids.contains(&id) => id,
+        Which::Id(id) => {
+            return Err(Usage(format!("--trial: no trial of the plan has the id `{id}`; `ranksweep status` lists them")).into());
+        }
     };
-    let pods = of_trials(&mut Decisions::of(&session)?, seen.as_ref())?;
-    let pod = ids.get(place).and_then(|id| pods.get(*id));
-    let job = pod.and_then(|pod| seen.iter().flat_map(|seen| &seen.stages).find(|job| job.job == pod.job));
-    Ok(match (pod, job) {
-        (Some(pod), Some(job)) => Whose { stage: job.stage.clone(), index: pod.index },
-        _ => Whose { stage: stage(), index: Some(u32::try_from(place)?) },
-    })
+    let pods = of_trials(&mut Decisions::of(&session)?, Some(&seen))?;
+    let found = pods.get(id).and_then(|pod| Some((pod, seen.stages.iter().find(|job| job.job == pod.job)?)));
+    let (sweep, namespace) = (&named.name, cluster.namespace());
+    let none = || {
+        let words = format!("there is no pod of trial {id}: it has not begun, was stopped or done before, or its pod was removed");
+        ClientError::NotThere(format!("{words}; `ranksweep status {sweep} --namespace {namespace}` says which"))
+    };
+    let (pod, job) = found.ok_or_else(none)?;
+    Ok(Whose { stage: job.stage.clone(), index: pod.index })
 }
 
 /// The last pod of each trial, by the trial's id; of several ranks the first one's.

@@ -105,5 +105,5 @@ fn the_status_says_whom_the_search_stopped_and_logs_are_those_of_the_last_rung()
     let pod = format!("tiny-{hash}-train-r0-1-0");
     assert_eq!(setting.well("logs s.yaml --namespace team --stage train-r0 --index 1").lines().next(), Some(&*format!("==> {pod} <==")));
     let nobody = setting.ranksweep("logs s.yaml --namespace team --index 5");
-    assert!(nobody.complaint(1).starts_with("there is no pod of `train`, index 5"), "{}", nobody.error);
+    assert!(nobody.complaint(2).contains("--index: the plan has 5 trials, counted from 0"), "{}", nobody.error);
 }

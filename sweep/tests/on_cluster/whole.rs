@@ -59,10 +59,12 @@ fn logs_and_cancel_are_about_the_pods() {
     let hash = setting.hash();
     let nobody = setting.ranksweep("logs s.yaml --namespace team --index 1");
     assert!(nobody.complaint(1).starts_with("there is no pod of `train`, index 1: it has not begun"), "{}", nobody.error);
+    let id = setting.json("status s.yaml --namespace team --json")["trials"][1]["trial"].as_str().unwrap().to_owned();
+    let nobody = setting.ranksweep(&format!("logs s.yaml --namespace team --trial {id}"));
+    assert!(nobody.complaint(1).starts_with(&format!("there is no pod of trial {id}: it has not begun")), "{}", nobody.error);
     setting.drive();
     let pod = format!("tiny-{hash}-train-1-0");
     assert_eq!(setting.well("logs s.yaml --namespace team --index 1"), format!("==> {pod} <==\nhello from {pod}\n"));
-    let id = setting.json("status s.yaml --namespace team --json")["trials"][1]["trial"].as_str().unwrap().to_owned();
     assert_eq!(setting.well(&format!("logs s.yaml --namespace team --trial {id} --follow")), format!("==> {pod} <==\nhello from {pod}\n"));
     let said = setting.well("cancel s.yaml --namespace team");
     let again = "`ranksweep submit s.yaml --namespace team` goes on";
@@ -71,6 +73,21 @@ fn logs_and_cancel_are_about_the_pods() {
         setting.well("cancel s.yaml --namespace team"),
         "sweep tiny is not on the cluster, in namespace team; nothing was changed\n"
     );
+}
+
+#[test]
+fn pods_of_what_was_submitted_are_not_taken_for_those_of_a_changed_file() {
+    let setting = Setting::new();
+    setting.well("submit s.yaml --namespace team");
+    setting.drive();
+    let text = std::fs::read_to_string(setting.sandbox.path("s.yaml")).unwrap();
+    setting.sandbox.write("s.yaml", text.replace("temperature: 0.2", "temperature: 0.3"));
+    let status = setting.json("status s.yaml --namespace team --json");
+    let states: Vec<_> = status["trials"].as_array().unwrap().iter().map(|trial| trial["state"].as_str().unwrap()).collect();
+    assert_eq!(states.iter().filter(|state| **state == "waiting").count(), 1, "the one that was not submitted: {states:?}");
+    let id = status["trials"][1]["trial"].as_str().unwrap();
+    let refused = setting.ranksweep(&format!("logs s.yaml --namespace team --trial {id}"));
+    assert!(refused.complaint(2).contains("the sweep file has changed since it was submitted"), "{}", refused.error);
 }
 
 #[test]

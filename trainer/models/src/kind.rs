@@ -24,6 +24,11 @@ pub trait BackboneKind {
         0
     }
 
+    /// Whether a loss of its own counts how often a batch has an item.
+    fn counts_repeats(&self) -> bool {
+        false
+    }
+
     /// What is stored of it, and ranked.
     fn stored(&self) -> Stored;
 

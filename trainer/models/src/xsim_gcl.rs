@@ -109,6 +109,10 @@ impl BackboneKind for XsimGcl {
         if self.noise == Noise::Normal || self.contrast_ids == ContrastIds::All { 2 } else { 1 }
     }
 
+    fn counts_repeats(&self) -> bool {
+        self.contrast_ids == ContrastIds::All
+    }
+
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
     }

@@ -21,7 +21,7 @@ pub(super) fn distinct(rng: &mut Stream, count: usize, bound: u32, mut receive: 
     }
 }
 
-/// Fills a list with distinct ids of `from` in a random order; where there are fewer, with all of them and then the first again.
+/// Fills a list with distinct ids of `from`, of which every set is as likely and not every order; where there are fewer, with all of them and then the first again.
 pub fn some_of(rng: &mut Stream, from: &[u32], list: &mut [u32]) {
     if from.len() <= list.len() {
         let (own, rest) = list.split_at_mut(from.len());

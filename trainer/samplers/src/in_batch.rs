@@ -67,11 +67,14 @@ impl PoolKind for InBatchPool {
     }
 
     fn prepare(&self, _draws: u32, train: &Interactions, items: usize, _cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {
-        let counts = train.item_counts(items);
-        let log_total = counts.iter().map(|&count| f64::from(count)).sum::<f64>().ln();
-        let log_probabilities = counts.iter().map(|&count| (f64::from(count).ln() - log_total) as f32).collect();
-        Ok(Box::new(InBatchProposal { log_probabilities }))
+        Ok(Box::new(InBatchProposal { log_probabilities: log_shares(&train.item_counts(items)) }))
     }
+}
+
+/// The logarithm of each count's share in the sum; minus infinity of a count of 0.
+fn log_shares(counts: &[u32]) -> Vec<f32> {
+    let log_total = counts.iter().map(|&count| f64::from(count)).sum::<f64>().ln();
+    counts.iter().map(|&count| (f64::from(count).ln() - log_total) as f32).collect()
 }
 
 /// The items' probabilities.
@@ -81,6 +84,10 @@ struct InBatchProposal {
 }
 
 impl Proposal for InBatchProposal {
+    fn count_rows(&mut self, of_items: &[u32]) {
+        self.log_probabilities = log_shares(of_items);
+    }
+
     fn fill(&self, of: UserItems<'_>, row: Row<'_>, _rng: &mut Stream, ids: &mut [u32]) {
         let (own, non_positives) = (row.positives[row.place], of.non_positives());
         let (rows, wanted) = (row.positives.len(), ids.len());
@@ -132,6 +139,17 @@ mod tests {
         let mut few = [0; 2];
         prepared.draw(&mut stream(), row, &mut few, None);
         assert_eq!(few, [1, 2]);
+    }
+
+    /// Where the rows of an epoch are not the train interactions, an item is as likely as it is the positive of a row.
+    #[test]
+    fn items_are_counted_over_rows_where_these_are_others() {
+        let train = Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1), (1, 2)].into_iter());
+        let mut prepared = Prepared::new(&SAMPLER, &train, 3).unwrap();
+        let of = |prepared: &Prepared| [0, 1, 2].map(|item| prepared.log_probability(0, item).exp());
+        assert_eq!(of(&prepared), [0.25, 0.5, 0.25]);
+        prepared.count_rows(&[0, 1, 3]);
+        assert_eq!(of(&prepared), [0.0, 0.25, 0.75]);
     }
 
     #[test]

@@ -62,8 +62,15 @@ impl SamplerKind for MixGcf {
                 return Err(format!("{key} is 0: expected at least 1"));
             }
         }
-        match self.pool.kind().takes_every_item().is_some() || self.pool.kind().is_in_batch() {
-            true => Err("pool: expected one that draws items for each pair by itself".to_owned()),
+        let pool = self.pool.kind();
+        if pool.takes_every_item().is_some() || pool.is_in_batch() {
+            return Err("pool: expected one that draws items for each pair by itself".to_owned());
+        }
+        match pool.is_distinct() && self.negatives > 1 {
+            true => Err(format!(
+                "negatives is {}, and each has a pool of its own, which draws without replacement from one pool are not: leave out `replacement`",
+                self.negatives
+            )),
             false => Ok(()),
         }
     }
@@ -86,5 +93,9 @@ mod tests {
         assert!(message(r#"{"mix-gcf": {"candidates": 0}}"#).starts_with("candidates is 0"));
         assert!(message(r#"{"mix-gcf": {"negatives": 0}}"#).starts_with("negatives is 0"));
         assert!(message(r#"{"mix-gcf": {"pool": {"all": {}}}}"#).starts_with("pool: expected"));
+        // Floyd's sets are uniform and their parts are not.
+        let distinct =
+            |negatives: u32| format!(r#"{{"mix-gcf": {{"negatives": {negatives}, "pool": {{"uniform": {{"replacement": false}}}}}}}}"#);
+        assert!(message(&distinct(2)).contains("leave out `replacement`") && read(&distinct(1)).check().is_ok());
     }
 }

@@ -50,6 +50,11 @@ impl<'a> Prepared<'a> {
         self.proposal.needs_positives()
     }
 
+    /// Takes the number of rows of an epoch that have each item as their positive, `[items]`: for epochs whose rows are not all train interactions once.
+    pub fn count_rows(&mut self, of_items: &[u32]) {
+        self.proposal.count_rows(of_items);
+    }
+
     /// Whether the pool has to look at the model before a step of an epoch, counted from 1, when each step draws so many.
     pub fn is_due(&self, step: u32, draws: usize) -> bool {
         self.proposal.is_due(step, self.items as usize, draws)

@@ -226,14 +226,12 @@ impl Learning {
     /// Whether rows can be draws of a user and one of its items.
     fn check_rows(&self) -> Result<(), String> {
         let (loss, sampler) = (kind(&self.loss), kind(&self.sampler));
-        let needs_probabilities =
-            || self.loss.needs_log_probabilities() || self.sampler.rule(0).is_some_and(|rule| rule.needs_log_probabilities());
         match self.training.rows {
             EpochRows::Pairs => Ok(()),
             EpochRows::Users if self.loss.list().is_some() => {
                 Err(format!("rows is `users`, and those of the loss `{loss}` are users with several positives as it is: leave it out"))
             }
-            EpochRows::Users if self.sampler.draws_in_batch() && needs_probabilities() => Err(format!(
+            EpochRows::Users if self.corrects_in_batch() => Err(format!(
                 "rows is `users`, and the sampler `{sampler}` takes the probabilities of in-batch negatives from the items' train counts, by which \
                  rows come that are `pairs`: leave it out"
             )),

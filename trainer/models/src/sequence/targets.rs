@@ -57,6 +57,11 @@ impl Targets {
         }
     }
 
+    /// The places of all targets among the train interactions.
+    pub fn places(&self) -> &[u32] {
+        &self.places
+    }
+
     fn end_run(&mut self) {
         if self.starts.last() != Some(&self.places.len()) {
             self.starts.push(self.places.len());

@@ -172,8 +172,8 @@ impl<S: Source> Epochs for Embedding<S> {
     }
 }
 
-/// Bytes of a training at its peak: the table, the interactions by items, what draws, the moves of a block; and drawn blocks, or the
-/// model as it is ranked and stored.
+/// Bytes of a training at its peak: the table, the interactions by items, what draws, the moves of a block; and drawn blocks, the
+/// model as it is ranked and stored, or the file that a training goes on from, as it is read.
 pub(super) fn memory(sizes: Sizes, ranking: u64, dim: u32, contexts: Contexts, piece: PieceSize) -> u64 {
     let nodes = sizes.users + sizes.items;
     let tables = if contexts == Contexts::None { 1 } else { 2 };
@@ -181,7 +181,7 @@ pub(super) fn memory(sizes: Sizes, ranking: u64, dim: u32, contexts: Contexts, p
     let (row, stored) = (4 * u64::from(dim), Stored::Vectors { dim: dim as usize });
     let kept =
         tables * nodes * row + 4 * sizes.train + 8 * sizes.items + NoiseLaw::bytes(nodes) + 4 * nodes + (pieces * piece.rows) as u64 * row;
-    kept + (AHEAD as u64 * Block::bytes(pieces, piece)).max(stored.fitted(sizes, ranking))
+    kept + (AHEAD as u64 * Block::bytes(pieces, piece)).max(stored.fitted(sizes, ranking)).max(tables * nodes * row)
 }
 
 /// Whether pairs can be learned from in this way.

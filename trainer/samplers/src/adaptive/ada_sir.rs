@@ -166,9 +166,9 @@ impl PoolKind for AdaSirPool {
         self.pool.kind().drawable(train, items)
     }
 
-    /// The pools, and the factors of both tables while they are renewed.
+    /// The pools, once more as a training that goes on reads them, and the factors of both tables while they are renewed.
     fn memory(&self, _draws: u64, [users, items, _, dim]: [u64; 4]) -> u64 {
-        users * u64::from(self.pool_size) * 8 + (users + items) * (dim + inner_product::MORE as u64) * 4
+        2 * users * u64::from(self.pool_size) * 8 + (users + items) * (dim + inner_product::MORE as u64) * 4
     }
 
     fn prepare(&self, draws: u32, train: &Interactions, items: usize, cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {

@@ -6,7 +6,7 @@ use dataset::{Dataset, Interactions, Location};
 use embeddings::{MASKED, Vectors};
 use models::sequence::Targets;
 use rayon::prelude::*;
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 use streams::{Purpose, Stream};
 
 /// The train interactions in the order of an epoch, and the sampler.
@@ -40,6 +40,15 @@ impl<'a> Batches<'a> {
     pub(crate) fn new(learning: &Learning, dataset: &'a Dataset, targets: Option<Targets>, cache: Option<&Location>) -> Result<Self> {
         let train = &dataset.train;
         let sampler = samplers::Prepared::with_cache(&learning.sampler, train, dataset.items(), cache);
+        let mut sampler = sampler.map_err(|error| match error {
+            samplers::Error::Store(error) => error.into(),
+            error => Error::impossible(error),
+        })?;
+        if let Some(targets) = &targets {
+            let mut of_items = vec![0; dataset.items()];
+            targets.places().iter().for_each(|&place| of_items[train.items()[place as usize] as usize] += 1);
+            sampler.count_rows(&of_items);
+        }
         let rows = match learning.loss.list() {
             None => RowKind::Pairs(train.pairs().map(|(user, _)| user).collect(), learning.training.rows),
             Some(list) => RowKind::Lists((0..train.users() as u32).filter(|&user| !train.row(user as usize).is_empty()).collect(), list),
@@ -49,10 +58,7 @@ impl<'a> Batches<'a> {
             batch_size: learning.training.batch_size as usize,
             train,
             items: dataset.items(),
-            sampler: sampler.map_err(|error| match error {
-                samplers::Error::Store(error) => error.into(),
-                error => Error::impossible(error),
-            })?,
+            sampler,
             rule: learning.sampler.rule(dataset.items()),
             rows,
             targets,
@@ -157,6 +163,16 @@ impl<'a> Batches<'a> {
                     samplers::some_of(&mut stream, self.train.row(user as usize), positives);
                 }
             }
+        }
+    }
+
+    /// The positives of a step's rows without what fills the lists of users who have fewer; rows that are pairs have nothing of that.
+    pub(crate) fn unpadded<'b>(&self, users: &[u32], positives: &'b [u32]) -> Cow<'b, [u32]> {
+        let list = self.list();
+        let own = |user: u32| self.train.row(user as usize).len().min(list);
+        match list {
+            1 => positives.into(),
+            _ => users.iter().zip(positives.chunks_exact(list)).flat_map(|(&user, row)| &row[..own(user)]).copied().collect(),
         }
     }
 
@@ -296,23 +312,29 @@ mod tests {
         assert_drawn_from(&found, &[[1.0 / 3.0; 1].as_slice(), &[1.0 / 6.0; 2], &[1.0 / 15.0; 5]].concat(), 1.0);
     }
 
+    fn batches(train: &Interactions, rows: RowKind) -> Batches<'_> {
+        let sampler = Sampler::Popularity(Popularity { negatives: 5, exponent: 0.75, logarithm: false });
+        let sampler = samplers::Prepared::new(&sampler, train, 4).unwrap();
+        let (order, positives) = (Vec::new(), Vec::new());
+        Batches { seed: 1, batch_size: 3, train, items: 4, sampler, rule: None, rows, targets: None, order, positives }
+    }
+
+    /// A user with one item has it in all places of its list, of which one is its own.
+    #[test]
+    fn what_fills_short_lists_is_no_positive() {
+        let train = Interactions::from_pairs(3, [(0, 0), (1, 0), (1, 1), (1, 2), (2, 3), (2, 1)].into_iter());
+        let lists = batches(&train, RowKind::Lists(vec![0, 1, 2], 3));
+        assert_eq!(lists.unpadded(&[2, 0, 1], &[1, 3, 1, 0, 0, 0, 0, 1, 2])[..], [1, 3, 0, 0, 1, 2]);
+        let pairs = batches(&train, RowKind::Pairs(Vec::new(), EpochRows::Pairs));
+        assert_eq!(pairs.unpadded(&[2, 0], &[3, 0])[..], [3, 0]);
+    }
+
     #[test]
     fn log_probabilities_are_those_of_the_sampler() {
         let train = Interactions::from_pairs(3, [(0, 0), (0, 1), (1, 0), (1, 2), (2, 0), (2, 3)].into_iter());
         let sampler = Sampler::Popularity(Popularity { negatives: 5, exponent: 0.75, logarithm: false });
         let prepared = || samplers::Prepared::new(&sampler, &train, 4).unwrap();
-        let batches = Batches {
-            seed: 1,
-            batch_size: 3,
-            train: &train,
-            items: 4,
-            sampler: prepared(),
-            rule: None,
-            rows: RowKind::Pairs(Vec::new(), EpochRows::Pairs),
-            targets: None,
-            order: Vec::new(),
-            positives: Vec::new(),
-        };
+        let batches = batches(&train, RowKind::Pairs(Vec::new(), EpochRows::Pairs));
         let [own, drawn] = batches.log_probabilities(StepId { epoch: 1, step: 1 }.row(0), &[2, 0], &[3, 1, 2, 1, 2, 3]);
         let expected = |user: u32, ids: &[u32]| ids.iter().map(|&id| prepared().log_probability(user, id)).collect::<Vec<_>>();
         assert_eq!(own, [expected(2, &[3]), expected(0, &[1])].concat());

@@ -105,7 +105,8 @@ impl TrainState<'_> {
                 1 => Wanted { users: Some(batch.local.users), items },
                 _ => Wanted { users: Some(users), items: None }, // the gradients of all ranks' rows go back through each of them
             };
-            self.encoder.encode_step(&self.parameters, &TrainStep { epoch: at.epoch, step: at.step, users, positives, wanted })?;
+            let own = batches.unpadded(users, positives);
+            self.encoder.encode_step(&self.parameters, &TrainStep { epoch: at.epoch, step: at.step, users, positives: &own, wanted })?;
             let mut total = self.gradients(at, phase, batches, batch, &draw, full)?;
             self.check_loss(at, total)?;
             if phase.moves_model {

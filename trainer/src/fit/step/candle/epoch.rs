@@ -61,7 +61,8 @@ impl TrainState<'_> {
         let batch = BatchShard::new(&self.collective, Batch { users: &users, queries, positives: &positives });
         let ids = self.learning.candidates().map_or_else(Vec::new, |count| draw(at, batches, batch, count));
         let wanted = Wanted { users: Some(batch.local.users), items: self.draws_ahead().map(|_| &ids[..]) };
-        let step = TrainStep { epoch: at.epoch, step: at.step, users: &users, positives: &positives, wanted };
+        let own = batches.unpadded(&users, &positives);
+        let step = TrainStep { epoch: at.epoch, step: at.step, users: &users, positives: &own, wanted };
         let mut first = None;
         for phase in self.learning.loss.phases(at.epoch) {
             let total = self.candle_phase(StepRows { at, phase, batches, batch, ids: &ids, step }, steps)?;
