@@ -4,7 +4,8 @@
     python docs/make_papers.py runs
 
 Each paper has a folder of sweep files, a table of the numbers that these can be set beside (printed*.csv), and one of the numbers that they cannot
-(not-judged.csv, with the reason); together these are all numbers of the paper, each once. Verdicts are those of reproduction.parquet and claims.parquet,
+(not-judged.csv, with the reason); together these are all numbers of the paper, each once. A sweep that reads the paper otherwise than another one is named
+in other-readings.csv: what both have is counted of the other one. Verdicts are those of reproduction.parquet and claims.parquet,
 which `ranksweep run` writes. What a sweep gave is kept in docs/papers/results/, so that one can be run again without the others: those that
 are not in the folder keep their lines. What was found out about the differences is written by hand, in docs/papers/notes/, and goes below the tables.
 """
@@ -110,16 +111,27 @@ class Paper:
         self.run = {file: result for file, result in self.sweeps.items() if result}
         self.printed = [line for path in sorted(folder.glob("printed*.csv")) for line in lines(path)]
         self.others = lines(folder / "not-judged.csv")
+        readings = folder / "other-readings.csv"
+        self.readings = {line["sweep"]: line for line in lines(readings)} if readings.exists() else {}
         self.results = collections.defaultdict(list)
         for file, result in self.run.items():
             for row in result["numbers"]:
                 key = (row["place"], row["dataset"], row["name"], row["metric"], str(row["cutoff"] or ""))
                 self.results[key].append((file, row))
+        self.said = collections.defaultdict(list)
+        for file, result in self.run.items():
+            for row in result["claims"]:
+                self.said[tuple(row[key] for key in ("dataset", "claim", "metric", "cutoff"))].append((file, row))
+
+    def counted(self, found):
+        """Of what several sweeps found of one number or claim, what is counted: not of another reading of a sweep that has it too."""
+        sweeps = {file.stem for file, _ in found}
+        return [(file, row) for file, row in found if file.stem not in self.readings or self.readings[file.stem]["of"] not in sweeps]
 
     def result(self, line):
         """The sweep and the row of a number: of the sweep that is named after its table, where several have it."""
         table = line["place"].lower().replace(" ", "-").replace(".", "")
-        found = self.results.get(tuple(line[key] for key in KEY))
+        found = self.counted(self.results.get(tuple(line[key] for key in KEY), []))
         return min(found, key=lambda one: not one[0].stem.startswith(table)) if found else None
 
     def numbers(self):
@@ -157,9 +169,12 @@ class Paper:
         return result["trainer"] == TRAINER and all(result.get("revisions", {}).get(kind, 0) in REVISIONS.get(kind, {0}) for kind in of)
 
     def claims(self):
-        for file, result in self.run.items():
-            for row in result["claims"]:
-                yield file, row
+        """Each claim that was put to a test, with its sweep, in the order of the sweeps."""
+        return sorted((one for found in self.said.values() for one in self.counted(found)), key=lambda one: one[0])
+
+    def claims_of_other_readings(self):
+        """Those of other readings, which are not counted."""
+        return sorted((one for found in self.said.values() for one in found if one not in self.counted(found)), key=lambda one: one[0])
 
 
 UNJUDGED = {
@@ -240,6 +255,14 @@ give other bits; it is {TRAINER} now.
     if claims:
         header = ["in the paper", "dataset", "claim", "metric", "difference", "with its interval", "adjusted p", "seeds", "verdict"]
         text += f"\n## The claims\n\n{table(header, [claim_line(*claim) for claim in paper.claims()])}"
+    others = paper.claims_of_other_readings()
+    if others:
+        text += f"""
+### The same claims by other readings
+
+Not counted: of what the paper leaves open these sweeps have another reading.
+
+{table(["sweep file", "reading", *header], [[link(file), paper.readings[file.stem]["reading"], *claim_line(file, row)] for file, row in others])}"""
     text += f"\n## Not judged\n\n{table(['numbers', 'reason'], [[count, reason] for reason, count in reasons.most_common()])}"
     notes = OUT / "notes" / f"{paper.id}.md"
     if notes.exists():
@@ -264,7 +287,8 @@ def summary(papers):
 
 Made by `python docs/make_papers.py runs`; not edited by hand. Every number that the five papers print is in exactly one state: **reproduced**, as the
 interval of the difference between our mean and the number lies within 5% of it; **contradicted**, as the two differ and are not known to be so near; or
-**not judged**, for a reason that stands on the paper's page. Claims are judged over users and seeds, adjusted after Holm for all claims of a sweep.
+**not judged**, for a reason that stands on the paper's page. Claims are judged over users and seeds, adjusted after Holm for all claims of a sweep; one that sweeps of several readings have is
+counted once.
 [statistics.md](statistics.md#beside-a-paper) has the tests. Any line can be run again: `ranksweep run configs/papers/001/table-2-health.yaml` gives it in
 `runs/sweeps/`, and `ranksweep report` shows it.
 

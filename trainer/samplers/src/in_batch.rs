@@ -84,7 +84,7 @@ struct InBatchProposal {
 }
 
 impl Proposal for InBatchProposal {
-    fn count_rows(&mut self, of_items: &[u32]) {
+    fn set_row_counts(&mut self, of_items: &[u32]) {
         self.log_probabilities = log_shares(of_items);
     }
 
@@ -148,7 +148,7 @@ mod tests {
         let mut prepared = Prepared::new(&SAMPLER, &train, 3).unwrap();
         let of = |prepared: &Prepared| [0, 1, 2].map(|item| prepared.log_probability(0, item).exp());
         assert_eq!(of(&prepared), [0.25, 0.5, 0.25]);
-        prepared.count_rows(&[0, 1, 3]);
+        prepared.set_row_counts(&[0, 1, 3]);
         assert_eq!(of(&prepared), [0.0, 0.25, 0.75]);
     }
 

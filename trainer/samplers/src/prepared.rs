@@ -51,8 +51,8 @@ impl<'a> Prepared<'a> {
     }
 
     /// Takes the number of rows of an epoch that have each item as their positive, `[items]`: for epochs whose rows are not all train interactions once.
-    pub fn count_rows(&mut self, of_items: &[u32]) {
-        self.proposal.count_rows(of_items);
+    pub fn set_row_counts(&mut self, of_items: &[u32]) {
+        self.proposal.set_row_counts(of_items);
     }
 
     /// Whether the pool has to look at the model before a step of an epoch, counted from 1, when each step draws so many.

@@ -46,7 +46,7 @@ pub(crate) trait Proposal: fmt::Debug + Send + Sync {
     }
 
     /// Takes the number of rows of an epoch that have each item as their positive, `[items]`, where they are not the train interactions.
-    fn count_rows(&mut self, _of_items: &[u32]) {}
+    fn set_row_counts(&mut self, _of_items: &[u32]) {}
 
     /// Whether it has to look at the model before a step of an epoch, counted from 1, when each step draws so many of so many items.
     fn is_due(&self, _step: u32, _items: usize, _draws: usize) -> bool {

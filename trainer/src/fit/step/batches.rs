@@ -47,7 +47,7 @@ impl<'a> Batches<'a> {
         if let Some(targets) = &targets {
             let mut of_items = vec![0; dataset.items()];
             targets.places().iter().for_each(|&place| of_items[train.items()[place as usize] as usize] += 1);
-            sampler.count_rows(&of_items);
+            sampler.set_row_counts(&of_items);
         }
         let rows = match learning.loss.list() {
             None => RowKind::Pairs(train.pairs().map(|(user, _)| user).collect(), learning.training.rows),
