@@ -8,6 +8,7 @@ use crate::{
 use anyhow::Result;
 use clap::Args;
 use std::{
+    collections::HashMap,
     fmt::Write,
     io::{self, IsTerminal},
 };
@@ -42,13 +43,13 @@ impl Gc {
         let extent = if self.unreferenced { Extent::Unreferenced } else { Extent::Leftovers };
         let mut orphans = gc::find(&session, extent)?;
         output::print(&list(&orphans))?;
-        let mut goes = !self.dry_run && (self.yes || orphans.is_empty());
-        if !goes && !self.dry_run && ask(&orphans)? {
+        let is_asked = !self.dry_run && !self.yes && !orphans.is_empty();
+        let goes = !self.dry_run && (!is_asked || ask(&orphans)?);
+        if goes && is_asked {
             // The answer may have come hours later: what is no leftover any longer stays.
             gc::refuse_while_shared(&session)?;
-            let still = gc::find(&session, extent)?;
-            orphans.retain(|orphan| still.iter().any(|other| (&other.path, other.reason) == (&orphan.path, orphan.reason)));
-            goes = true;
+            let still: HashMap<_, _> = gc::find(&session, extent)?.into_iter().map(|orphan| (orphan.path, orphan.reason)).collect();
+            orphans.retain(|orphan| still.get(&orphan.path) == Some(&orphan.reason));
         }
         if goes {
             orphans.iter().try_for_each(Orphan::remove)?;

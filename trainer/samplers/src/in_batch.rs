@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! row a of B:  the positives of the rows a + 1 + floor((j + 1/2) (B - 1) / N), j = 0 ... N - 1, counted around the end of the batch
-//! q_j = c_j / |D|
+//! q_j = c_j / |D|   over the pairs D that are rows: all of train, of a model of histories its targets
 //! ```
 //! An epoch is in random order, so other rows are as good as random train pairs, and their items come by train count: `q` is the
 //! probability of one of them, which leaves out that a batch has no pair twice. Models of sequences have a user's rows one after the other, so that the N rows

@@ -99,13 +99,13 @@ impl TrainState<'_> {
         full: &mut FullTableStep,
     ) -> Result<f64> {
         let mut first = None;
+        let Batch { users, positives, .. } = batch.whole;
+        let own = batches.unpadded(users, positives);
         for phase in self.learning.loss.phases(at.epoch) {
-            let Batch { users, positives, .. } = batch.whole;
             let wanted = match self.collective.ranks() {
                 1 => Wanted { users: Some(batch.local.users), items },
                 _ => Wanted { users: Some(users), items: None }, // the gradients of all ranks' rows go back through each of them
             };
-            let own = batches.unpadded(users, positives);
             self.encoder.encode_step(&self.parameters, &TrainStep { epoch: at.epoch, step: at.step, users, positives: &own, wanted })?;
             let mut total = self.gradients(at, phase, batches, batch, &draw, full)?;
             self.check_loss(at, total)?;
