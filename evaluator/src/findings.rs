@@ -27,7 +27,7 @@ pub struct Findings {
 /// many tests of such a family are done.
 ///
 /// Trials of the same method are its seeds, or the seeds of its splits. Datasets, metrics and methods keep the order in which they first
-/// appear. Splits that a method has no trial of are left out for all methods of the dataset.
+/// appear. Of a dataset with several splits those trials count that [`counted`] names.
 ///
 /// # Errors
 /// Settings out of range, values that are not finite, or trials of a split that differ in part, users or metrics.
@@ -41,7 +41,7 @@ pub fn compare(trials: &[TrialValues], evaluation: &Evaluation, progress: &mut d
         for group in grouped(trials.iter().copied(), |trial| trial.split_seed) {
             group.iter().try_for_each(|trial| check(trial, group[0]))?;
         }
-        let compared = Dataset::new(&trials)?;
+        let compared = Dataset::new(&trials);
         for (place, &(metric, _)) in trials[0].values.iter().enumerate() {
             compared.metric(place, metric, evaluation, &mut findings, &mut || {
                 done += 1;
@@ -70,23 +70,31 @@ impl MethodsAt<'_> {
 /// What trials of a dataset reached by a metric, with the spreads that [`compare`] counts; none where there are no trials, or none of that metric.
 ///
 /// # Errors
-/// Values that are not finite, or splits that no trial of some method was ranked on.
+/// Values that are not finite.
 pub fn methods_at<'a>(trials: &'a [TrialValues], dataset: &str, metric: MetricAt) -> Result<Option<MethodsAt<'a>>> {
     let trials: Vec<&TrialValues> = trials.iter().filter(|trial| trial.dataset == dataset).collect();
     let place = trials.first().and_then(|trial| trial.values.iter().position(|(at, _)| *at == metric));
-    place.map(|place| Dataset::new(&trials)?.methods(place, metric)).transpose()
+    place.map(|place| Dataset::new(&trials).methods(place, metric)).transpose()
 }
 
-/// The splits of a dataset that every method has trials of, in the order of their first trials: those that [`compare`] counts.
-pub fn common_splits(trials: &[&TrialValues]) -> Vec<Option<u64>> {
-    let methods = grouped(trials.iter().copied(), |trial| &trial.method);
-    let splits = grouped(trials.iter().copied(), |trial| trial.split_seed);
-    let has = |trials: &Vec<&TrialValues>, split| trials.iter().any(|trial| trial.split_seed == split);
-    let splits = splits.iter().map(|group| group[0].split_seed);
-    splits.filter(|&split| methods.iter().all(|trials| has(trials, split))).collect()
+/// The trials of a dataset that [`compare`] counts: those on the splits that every method has trials of. Where no split has all methods, those with the fewest splits are
+/// left out until there is one, of equally many the one that came last first.
+pub fn counted<'a>(trials: &[&'a TrialValues]) -> Vec<&'a TrialValues> {
+    let mut methods = grouped(trials.iter().copied(), |trial| &trial.method);
+    let has = |trials: &[&TrialValues], split| trials.iter().any(|trial| trial.split_seed == split);
+    let of_method = |trials: &[&TrialValues]| grouped(trials.iter().copied(), |trial| trial.split_seed).len();
+    loop {
+        let is_common = |trial: &&TrialValues| methods.iter().all(|trials| has(trials, trial.split_seed));
+        let common: Vec<&TrialValues> = methods.iter().flatten().copied().filter(is_common).collect();
+        let fewest = methods.iter().enumerate().rev().min_by_key(|(_, trials)| of_method(trials)).map(|(place, _)| place);
+        match fewest {
+            Some(fewest) if common.is_empty() => drop(methods.remove(fewest)),
+            _ => return common,
+        }
+    }
 }
 
-/// The trials of a dataset by method, on the splits that all methods have.
+/// The trials of a dataset by method, on the splits that all of these methods have.
 struct Dataset<'a> {
     name: &'a str,
     splits: Vec<Option<u64>>,
@@ -95,16 +103,13 @@ struct Dataset<'a> {
 }
 
 impl<'a> Dataset<'a> {
-    fn new(trials: &[&'a TrialValues]) -> Result<Self> {
-        let (mut methods, splits) = (grouped(trials.iter().copied(), |trial| &trial.method), common_splits(trials));
-        let name = trials[0].dataset.as_str();
-        if splits.is_empty() {
-            let reason = "no split has a result of every method; train the trials that are missing".to_owned();
-            return Err(Error::Comparison { dataset: name.to_owned(), reason });
-        }
-        methods.iter_mut().for_each(|trials| trials.retain(|trial| splits.contains(&trial.split_seed)));
-        let users = all_users(&methods.concat());
-        Ok(Self { name, users, splits, methods })
+    fn new(trials: &[&'a TrialValues]) -> Self {
+        let counted = counted(trials);
+        // In the order of all trials, whichever methods count.
+        let splits = grouped(trials.iter().copied(), |trial| trial.split_seed).into_iter().map(|group| group[0].split_seed);
+        let splits = splits.filter(|split| counted.iter().any(|trial| trial.split_seed == *split)).collect();
+        let users = all_users(&counted);
+        Self { name: &trials[0].dataset, users, splits, methods: grouped(counted, |trial| &trial.method) }
     }
 
     fn methods(&self, place: usize, metric: MetricAt) -> Result<MethodsAt<'a>> {
@@ -144,7 +149,7 @@ impl<'a> Dataset<'a> {
         let settings = settings(&evaluation.significance, metric);
         let (spread, mean) = (spreads.methods[place], method.mean());
         let over = if method.is_of_all_users { Over::Seeds } else { spreads.counted(place, place, settings.over) };
-        let varies = !method.is_of_all_users || matches!(spread.source, Spread::Own | Spread::Pooled);
+        let varies = over != Over::Seeds || matches!(spread.source, Spread::Own | Spread::Pooled);
         let finite = |interval: Interval| (varies && interval.low.is_finite()).then_some(interval);
         let interval = finite(spreads.of_mean(place, &method.values, over).interval(mean, settings.alpha));
         let users = spreads.of_mean(place, &method.values, Over::Users).users;

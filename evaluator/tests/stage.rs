@@ -135,6 +135,54 @@ fn conventions_are_options() {
     assert_eq!(optimistic.values[1].values[0].1, [0.5, 1.0, 0.25]);
 }
 
+/// Of 1,000 others 100 are above each held-out item, so that it is first among 10 of them with a probability of C(900, 10) / C(1000, 10) = 0.3469, and
+/// never first in the full catalogue.
+#[test]
+fn sampled_candidates_are_what_is_ranked_among() {
+    let (root, users, items) = (Location::parse("memory:///stage/sampled").unwrap(), 2_000_u32, 1_002_u32);
+    let ids = |count: u32| (0..count).map(|id| id.to_string()).collect::<Vec<_>>();
+    let sets = Dataset {
+        user_ids: ids(users),
+        item_ids: ids(items),
+        train: Interactions::from_pairs(users as usize, (0..users).map(|user| (user, 0))),
+        validation: Interactions::empty(users as usize),
+        test: Interactions::from_pairs(users as usize, (0..users).map(|user| (user, 901))),
+        ..dataset("f00d")
+    };
+    sets.write(&root.join("dataset")).unwrap();
+    let folder = root.join("trials/aa");
+    folder.join("trial.json").write(r#"{"version": 1, "dataset": "f00d"}"#).unwrap();
+    let model = Scorer::Factors(Factors {
+        users: Matrix { rows: users as usize, dim: 1, values: vec![1.0; users as usize] },
+        items: Matrix { rows: items as usize, dim: 1, values: (0..items).map(|item| item as f32).collect() },
+        similarity: Similarity::Dot,
+    });
+    end(&folder, "done", &model);
+    let hits = |more: &[&str]| {
+        let summary = evaluate(&root, &[&["--metrics", "hit-rate", "--cutoffs", "1", "--tests", "paired-t"], more].concat()).unwrap();
+        let stored = tables::read_values(&root.join("out/metrics.parquet"), &root.join("out/per_user")).unwrap();
+        let of_users = &stored[0].values[0].1;
+        (summary.to_string(), stored[0].sampled_candidates, of_users.iter().sum::<f64>() / of_users.len() as f64)
+    };
+    let (words, sampled, mean) = hits(&["--sampled-candidates", "10"]);
+    assert!(words.contains("among 10 sampled candidates") && sampled == Some(10), "{words}");
+    // A standard error is 0.0106.
+    assert!((mean - 0.3469).abs() < 0.032, "{mean}");
+    let (words, sampled, mean) = hits(&[]);
+    assert!(!words.contains("sampled") && sampled.is_none() && mean == 0.0, "{words} {mean}");
+}
+
+#[test]
+fn tables_of_others_are_not_overwritten() {
+    for (marker, what) in [("tables.json", "the tables of a sweep"), ("manifest.json", "a prepared dataset"), ("done.json", "a trial")] {
+        let root = storage(&format!("marked-{marker}"));
+        root.join("out").join(marker).write("{}").unwrap();
+        let message = evaluate(&root, &["--metrics", "mrr"]).unwrap_err().to_string();
+        assert!(message.contains(&format!("--out {root}/out: the folder holds {what}")), "{message}");
+        assert!(!root.join("out/metrics.parquet").exists().unwrap());
+    }
+}
+
 #[test]
 fn the_same_checkpoints_give_the_same_bytes() {
     let root = storage("bytes");

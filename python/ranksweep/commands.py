@@ -260,4 +260,4 @@ def from_here(printed: Any) -> Any:
         return {**printed, "values": from_here(printed.get("values"))}
     if printed is None or "://" in os.fspath(printed) or os.fspath(printed).startswith("${"):
         return printed
-    return os.path.abspath(printed)
+    return os.path.abspath(os.path.expanduser(printed))

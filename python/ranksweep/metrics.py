@@ -135,6 +135,8 @@ def lists(name: str, rows: Lists | None, users: int, items: int) -> tuple[bytes,
     """Where each user's items begin, and the items."""
     if rows is None:
         rows = [[]] * users
+    if hasattr(rows, "__array__") and not isinstance(rows, Sparse):
+        rows = np.asarray(rows)
     if isinstance(rows, Sparse):
         sparse = rows.tocsr().copy()
         sparse.eliminate_zeros()
@@ -156,6 +158,10 @@ def lists(name: str, rows: Lists | None, users: int, items: int) -> tuple[bytes,
             raise ValueError(f"{name}[{wrong}] is of the type {arrays[wrong].dtype}, expected the numbers of items")
         if len(arrays) != users:
             raise ValueError(f"{name} has {len(arrays)} rows, expected one for each of {users} users")
+        dense = next((at for at, array in enumerate(arrays) if len(array) == items > 2 and np.isin(array, (0, 1)).all()), None)
+        if dense is not None:
+            reason = f"{name}[{dense}] has 0 or 1 for each of {items} items, expected the numbers of items"
+            raise ValueError(f"{reason}: pass the rows as one array of users x items")
         starts, found = np.cumsum([0, *map(len, arrays)]), np.concatenate([np.zeros(0, np.int64), *arrays])
     outside = found[(found < 0) | (found >= items)]
     if outside.size:
@@ -165,4 +171,4 @@ def lists(name: str, rows: Lists | None, users: int, items: int) -> tuple[bytes,
 
 def named(metrics: list[str], values: list[bytes]) -> dict[str, NDArray[np.float64]]:
     """The values of each metric by its name."""
-    return {metric: np.frombuffer(column) for metric, column in zip(metrics, values, strict=True)}
+    return {metric: np.frombuffer(column).copy() for metric, column in zip(metrics, values, strict=True)}

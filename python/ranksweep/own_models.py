@@ -1,6 +1,7 @@
 """Models of one's own beside those of a sweep: arrays of vectors as a backbone, and the splits that they are to be trained on."""
 
 import hashlib
+import io
 import os
 import re
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from ranksweep.commands import File, options, written
 from ranksweep.sweep import Backbone, Block, Dataset, Evaluation, Settings, Sweep
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 
 def external(
@@ -27,6 +28,7 @@ def external(
 
     `users` has the shape users x dim and `items` items x dim, with rows in the order of the prepared dataset's dense ids: those of
     `PreparedDataset.users()` and `items()`, and of the matrices that `export` writes. A mapping has such an array for each seed of the sweep.
+    The names of the files have a hash of the vectors, so that those of two trainings stand side by side.
     `similarity` is `dot`, `cosine` or `negative-squared-distance`. `name` is what the leaderboard calls the method, in brackets behind
     `external`.
 
@@ -37,8 +39,8 @@ def external(
         seen = ["one array" if seeds is None else f"seeds {sorted(seeds)}" for seeds in of_seeds]
         raise ValueError(f"users have {seen[0]} and items {seen[1]}: expected the same seeds")
     check_shapes(users, items)
-    stem = plain(name, r"[^\w.+@-]+")
-    folder = Path(folder)
+    stem = plain(name, r"[^a-zA-Z0-9_.+@-]+")
+    folder = Path(folder).expanduser()
     folder.mkdir(parents=True, exist_ok=True)
     paths = [stored(side, folder, f"{stem}-{what}") for what, side in (("users", users), ("items", items))]
     return Backbone("external", name=name, users=paths[0], items=paths[1], similarity=similarity)
@@ -56,11 +58,12 @@ def sweep_of_vectors(
     """The sweep that ranks vectors beside the popularity of a dataset. They go into `vectors/` of the storage, as files."""
     if "://" in os.fspath(storage):
         raise ValueError(f"storage is {os.fspath(storage)!r}: vectors are written into it as files, so expected a folder of this machine")
+    storage = os.path.expanduser(storage)
     backbone = external(name, users, items, Path(storage) / "vectors", similarity=similarity)
     grid: list[Block | Settings] = [Block([Backbone("popularity"), backbone])]
     seeds = sorted(users) if isinstance(users, Mapping) else None
-    label = plain(f"{dataset['name'] if isinstance(dataset, Mapping) else dataset.name}-{name}", r"[^\w.-]+")
-    return Sweep(name=label, storage=os.fspath(storage), datasets=[dataset], grid=grid, seeds=seeds, evaluation=evaluation)
+    label = plain(f"{dataset['name'] if isinstance(dataset, Mapping) else dataset.name}-{name}", r"[^a-zA-Z0-9_.-]+")
+    return Sweep(name=label, storage=storage, datasets=[dataset], grid=grid, seeds=seeds, evaluation=evaluation)
 
 
 def check_shapes(users: "ArrayLike | Mapping[int, ArrayLike]", items: "ArrayLike | Mapping[int, ArrayLike]") -> None:
@@ -80,26 +83,35 @@ def check_shapes(users: "ArrayLike | Mapping[int, ArrayLike]", items: "ArrayLike
             raise ValueError(f"users{of} have the shape {shape} and items {of_items[of]}: expected vectors of as many numbers")
 
 
+#: Letters of a name that stands for a file or a folder.
+LONGEST = 80
+
+
 def plain(name: str, others: str) -> str:
     """The name with dashes for the characters that a pattern finds, and then some digits by which it stays different from other names."""
-    plain = re.sub(others, "-", name)
+    plain = re.sub(others, "-", name)[:LONGEST]
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def stored(vectors: "ArrayLike | Mapping[int, ArrayLike]", folder: Path, stem: str) -> str:
-    """Writes the vectors of one side; the path as a sweep file has it."""
+    """Writes the vectors of one side, each file whole; the path as a sweep file has it."""
     import numpy as np
 
-    def numbers(array: "ArrayLike") -> "NDArray[Any]":
+    def content(array: "ArrayLike") -> bytes:
         found = np.asarray(array)
-        return found.astype(np.float32) if found.dtype.kind in "iu" else found
+        file = io.BytesIO()
+        np.save(file, found.astype(np.float32) if found.dtype.kind in "iu" else found)
+        return file.getvalue()
 
-    if not isinstance(vectors, Mapping):
-        np.save(folder / f"{stem}.npy", numbers(vectors))
-        return str(folder / f"{stem}.npy")
-    for seed, array in vectors.items():
-        np.save(folder / f"{stem}-{seed}.npy", numbers(array))
-    return str(folder / f"{stem}-{{seed}}.npy")
+    seeds: Mapping[int | None, ArrayLike] = {**vectors} if isinstance(vectors, Mapping) else {None: vectors}
+    files = {seed: content(array) for seed, array in seeds.items()}
+    stem = f"{stem}-{hashlib.sha256(b''.join(files.values())).hexdigest()[:8]}"
+    for seed, written in files.items():
+        file = folder / (f"{stem}.npy" if seed is None else f"{stem}-{seed}.npy")
+        beside = file.with_name(f".{file.name}.{os.getpid()}")
+        beside.write_bytes(written)
+        os.replace(beside, file)
+    return str(folder / (f"{stem}-{{seed}}.npy" if isinstance(vectors, Mapping) else f"{stem}.npy"))
 
 
 def export(sweep: Sweep | File, out: File, format: str = "npz", *, dataset: str | None = None, storage: File | None = None) -> Path:
@@ -108,7 +120,8 @@ def export(sweep: Sweep | File, out: File, format: str = "npz", *, dataset: str 
     `format` is `npz` (matrices for `scipy.sparse.load_npz`), `csv`, `recbole`, `lenskit` or `elliot`. `dataset` names one of several.
     Beside each split stand `user_ids.txt` and `item_ids.txt`, the own ids in the order of rows and columns.
     """
+    out = os.path.expanduser(out)
     chosen = [] if dataset is None else [f"--dataset={dataset}"]
     with written(sweep) as file:
-        call(["export", file, f"--format={format}", f"--out={os.fspath(out)}", *chosen, *options(storage, None, None)], lambda event: None)
+        call(["export", file, f"--format={format}", f"--out={out}", *chosen, *options(storage, None, None)], lambda event: None)
     return Path(out)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ def on_this_machine(folder: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """
     if "://" in os.fspath(folder):
         raise Error(f"{os.fspath(folder)}: the folder is not on this machine; copy it, or read its Parquet files where they are")
-    return folder
+    return os.path.expanduser(folder)
 
 
 class Page:
@@ -61,15 +63,14 @@ class Tables:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.is_here = "://" not in os.fspath(folder)
-        self.url = str(Path(folder).resolve()) if self.is_here else os.fspath(folder)
+        self.url = str(Path(folder).expanduser().resolve()) if self.is_here else os.fspath(folder)
         self.checksums: dict[Path, str] = {}
         if not self.is_here:
             return
         if not self.folder.is_dir():
             raise Error(f"{self.folder}: there is no such folder")
         if self.marker is not None:
-            files = self.read_json(self.marker)["files"]
-            self.checksums = {self.folder / name: file["sha256"] for name, file in files.items()}
+            self.checksums = self.checksums_of(self.folder, self.marker)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url})"
@@ -93,17 +94,50 @@ class Tables:
 
     def read_json(self, name: str) -> Any:
         """A JSON file of the folder."""
+        return self.json_of(self.folder, name)
+
+    def checksums_of(self, folder: Path, marker: str) -> dict[Path, str]:
+        """The checksums of a folder's files that its marker has."""
+        return {folder / name: file["sha256"] for name, file in self.json_of(folder, marker)["files"].items()}
+
+    def json_of(self, folder: Path, name: str) -> Any:
+        """A JSON file of a folder."""
         try:
-            return json.loads((self.folder / name).read_text(encoding="utf-8"))
+            return json.loads((folder / name).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise Error(f"{self.folder}: there is no {name}; {self.remedy}") from None
+            raise Error(f"{folder}: there is no {name}; {self.remedy}") from None
 
 
 class Results(Tables):
-    """The results of a sweep that has run. A notebook shows it as the leaderboard, `print` likewise."""
+    """The results of a sweep that has run. A notebook shows it as the leaderboard, `print` likewise.
+
+    They stay those that were opened: when the sweep runs again under its name with another plan, they are read from its history.
+    """
 
     marker = "tables.json"
     remedy = "a sweep that has run has one: `ranksweep run` makes it, `ranksweep evaluate --partial` also of a sweep that has not ended"
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self._hash: str | None = None
+        super().__init__(folder)
+        if self.is_here:
+            self._hash = hash_of_plan(self.folder)
+
+    @property
+    def folder(self) -> Path:
+        """The folder on this machine that holds the results now.
+
+        Raises `Error` for one on an object store, and where another run has replaced the results and they are not kept.
+        """
+        folder = super().folder
+        if self._hash is None or hash_of_plan(folder) == self._hash:
+            return folder
+        kept = sorted(folder.glob("history/*-*"), key=lambda earlier: int(earlier.name.split("-")[0]))
+        kept = [earlier for earlier in kept if hash_of_plan(earlier) == self._hash]
+        if not kept:
+            raise Error(f"{folder}: another run has replaced these results, and they are not kept; open the folder again for the new ones")
+        self.checksums = self.checksums_of(kept[-1], "tables.json")
+        return kept[-1]
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -201,11 +235,26 @@ class Results(Tables):
         return Leaderboard(self.leaderboard("arrow").to_pylist(), evaluation["primary"], 1 - evaluation["significance"]["alpha"])
 
 
+def hash_of_plan(folder: Path) -> str | None:
+    """By what a folder's plan differs from others."""
+    try:
+        return hashlib.sha256((folder / "plan.json").read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return None
+
+
 class PreparedDataset(Tables):
     """A dataset as it was split: own ids, and interactions by dense ids."""
 
     marker = "manifest.json"
     remedy = "`ranksweep prepare` makes the dataset"
+
+    def table(self, name: str) -> Table:
+        """The table of a name, `train` or `users`, whose rows may go on in further files: `train-2.parquet` and so on."""
+        first = super().table(name)
+        parts = re.compile(rf"{re.escape(name)}-(\d+)\.parquet")
+        more = sorted((int(found[1]), file) for file in self.checksums if (found := parts.fullmatch(file.name)))
+        return Table([*first.paths, *(file for _, file in more)], self.checksums)
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -237,6 +286,11 @@ class PreparedDataset(Tables):
     def test(self) -> Table:
         """The interactions that methods are judged by."""
         return self.table("test")
+
+    @property
+    def fold_in(self) -> Table:
+        """What is known of users whom no training sees; of datasets whose split holds users out alone."""
+        return self.table("fold-in")
 
 
 class Trial(Tables):

@@ -269,3 +269,33 @@ def test_the_two_wheels_are_of_one_version() -> None:
     assert len(needed) == 1
     assert needed[0].split(";")[0].strip() == f"ranksweep-native=={version('ranksweep-native')}"
     assert version("ranksweep") == version("ranksweep-native")
+
+
+class OfAnotherLibrary:
+    """An array that NumPy can read, as a tensor of PyTorch is."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = np.asarray(array)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __iter__(self) -> Any:
+        return iter(self.array)
+
+
+def test_a_matrix_of_another_library_is_a_matrix() -> None:
+    scores, held_out = [[3, 2, 1, 0], [0, 1, 2, 3]], [[0, 1, 0, 0], [1, 0, 0, 1]]
+    found = metrics.of_scores(scores, OfAnotherLibrary(held_out), ["recall@1", "hit-rate@2"])
+    assert found["recall@1"].tolist() == [0, 0.5] and found["hit-rate@2"].tolist() == [1, 1]
+    with pytest.raises(ValueError, match=r"held_out\[0\] has 0 or 1 for each of 4 items, expected the numbers of items: pass the rows as one array"):
+        metrics.of_scores(scores, held_out, "recall@1")
+
+
+def test_values_can_be_changed() -> None:
+    values = metrics.of_scores([[3, 2, 1], [1, 2, 3]], [[0], []], "recall@1")["recall@1"]
+    values[np.isnan(values)] = 0
+    assert values.tolist() == [1, 0]

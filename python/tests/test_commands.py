@@ -31,6 +31,14 @@ def test_prepare_gives_the_datasets(storage: Path) -> None:
     assert dataset.train("arrow").num_rows == dataset.manifest["train"]
 
 
+def test_datasets_that_hold_users_out_have_what_is_known_of_them(tmp_path: Path) -> None:
+    sweep = small(tmp_path)
+    source = ranksweep.Source("synthetic", users=300, items=200, interactions=6000)
+    sweep.datasets = [ranksweep.Dataset("toys", source, split=ranksweep.Split("users", seed=1))]
+    [dataset] = ranksweep.prepare(sweep, progress=False)
+    assert dataset.fold_in("arrow").num_rows == dataset.manifest["fold_in"] > 0
+
+
 def test_evaluate_ranks_what_is_trained(tmp_path: Path) -> None:
     sweep = small(tmp_path)
     with pytest.raises(ranksweep.Error, match="7 of 7 trials are not trained") as caught:

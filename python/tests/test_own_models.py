@@ -1,5 +1,6 @@
 """Vectors of one's own stand in the leaderboard, with the numbers that the same vectors have elsewhere."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -67,13 +68,32 @@ def test_arrays_are_evaluated_on_a_dataset(tmp_path: Path) -> None:
 
 def test_one_array_is_one_trial(tmp_path: Path) -> None:
     one = ranksweep.external("a-b", np.zeros((3, 2)), np.zeros((4, 2)), tmp_path)
-    paths = {side: str(tmp_path / f"a-b-{side}.npy") for side in ("users", "items")}
+    paths = {side: one[side] for side in ("users", "items")}
     assert one == {"kind": "external", "name": "a-b", **paths, "similarity": "dot"}
-    assert np.load(tmp_path / "a-b-items.npy").shape == (4, 2)
+    assert re.fullmatch(r"a-b-items-[0-9a-f]{8}\.npy", Path(one["items"]).name)
+    assert np.load(one["items"]).shape == (4, 2)
     # `printf 'a b' | sha256sum`
     other = ranksweep.external("a b", np.ones((3, 2)), np.ones((4, 2)), tmp_path)
-    assert other["users"] == str(tmp_path / "a-b-c8687a08-users.npy")
-    assert not np.load(tmp_path / "a-b-users.npy").any()
+    assert re.fullmatch(r"a-b-c8687a08-users-[0-9a-f]{8}\.npy", Path(other["users"]).name)
+    accented = ranksweep.external("modèle", [[1.0]], [[1.0]], tmp_path)
+    assert re.fullmatch(r"mod-le-[0-9a-f]{8}-users-[0-9a-f]{8}\.npy", Path(accented["users"]).name)
+    # Those of another training of the same name stand beside the first.
+    again = ranksweep.external("a-b", np.ones((3, 2)), np.ones((4, 2)), tmp_path)
+    assert again["users"] != one["users"] and not np.load(one["users"]).any()
+    assert not list(tmp_path.glob(".*")), "nothing half-written is left"
+
+
+def test_results_stay_those_that_were_opened(tmp_path: Path) -> None:
+    source = ranksweep.Source("synthetic", users=30, items=20, interactions=300)
+    dataset = ranksweep.Dataset("toys", source, split=ranksweep.Split("random", test=0.2, seed=1))
+    random = np.random.default_rng(1)
+    first, second = ([random.normal(size=(30, 4)), random.normal(size=(20, 4))] for _ in range(2))
+    ranked = [ranksweep.evaluate(users=of[0], items=of[1], dataset=dataset, storage=tmp_path, progress=False) for of in (first, second)]
+    alone = ranksweep.evaluate(users=first[0], items=first[1], dataset=dataset, storage=tmp_path / "alone", progress=False)
+    means = [results.leaderboard("arrow")["mean"].to_pylist() for results in [*ranked, alone]]
+    assert means[0] == means[2] != means[1]
+    assert ranked[0].per_user("arrow").num_rows == alone.per_user("arrow").num_rows
+    assert ranked[0].folder.parent.name == "history" and ranked[1].folder.parent.name == "sweeps"
 
 
 def test_other_seeds_are_refused(tmp_path: Path) -> None:

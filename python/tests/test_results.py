@@ -1,5 +1,7 @@
 """Frames equal the Parquet files, cell by cell; what is not there or not whole is an error."""
 
+import hashlib
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from conftest import small
 
 import ranksweep
+from ranksweep.results import PreparedDataset
 from ranksweep.table import Frame
 
 TABLES = {"leaderboard", "tuning", "trials", "metrics", "groups", "significance", "variance_components", "curves"}
@@ -130,3 +133,13 @@ def test_a_comparison_has_its_tables(tmp_path: Path) -> None:
     assert equal(comparison.dataset_pairs, comparison.folder / "dataset_pairs.parquet") == 3
     assert "<svg" in comparison.page().path.read_text()
     assert ranksweep.compare(sweep, out=tmp_path / "here").folder == tmp_path / "here"
+
+
+def test_a_table_that_goes_on_in_further_files_is_read_whole(tmp_path: Path) -> None:
+    files = {}
+    for place, name in enumerate(["train", "train-2", "train-10", "train-set"]):
+        file = tmp_path / f"{name}.parquet"
+        pq.write_table(pa.table({"user": [place]}), file)
+        files[file.name] = {"sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    (tmp_path / "manifest.json").write_text(json.dumps({"files": files}))
+    assert PreparedDataset(tmp_path).train("arrow")["user"].to_pylist() == [0, 1, 2]

@@ -132,6 +132,15 @@ mod tests {
             "; 1 row of items that the model does not know left out (`9`); no list for 1 user without an item that it knows"
         );
         assert_eq!(read("h.tsv", "user\titem\nu\t1\n").left_out(), "");
+        for (name, content) in [
+            ("commas.tsv", "user_id\titem_id\tage, years\nu\t1\t3, 4\n"),
+            ("tabs.txt", "user_id\titem_id\tage, years\nu\t1\t3\n"),
+            ("semicolons.csv", "user_id;item_id;age, years\nu;1;3,5\n"),
+            ("quoted.csv", "\"user_id\",item_id,\"a\tb\"\nu,1,3\n"),
+        ] {
+            let found = read(name, content);
+            assert_eq!((found.user_ids.as_slice(), found.items.row(0)), (["u".to_owned()].as_slice(), [0].as_slice()), "{name}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT: leave soon, with exit code 75, and lose nothing.
+//! SIGTERM, SIGINT and the SIGHUP of a terminal that goes: leave soon, with exit code 75, and lose nothing.
 //!
 //! Whatever is written is written atomically, and markers come last: a process may end at any moment. Training alone is given time to
 //! leave its state: while it holds on, a signal sets a flag that it looks at after each step, and only when it does not come to
@@ -8,7 +8,7 @@
 
 use crate::log::{LogFormat, say};
 use signal_hook::{
-    consts::{SIGINT, SIGTERM, SIGXFSZ},
+    consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ},
     iterator::Signals,
     low_level,
 };
@@ -74,6 +74,9 @@ pub(crate) fn has_come() -> bool {
 pub fn listen(format: LogFormat) -> io::Result<()> {
     outlive_file_size_limit()?;
     let mut signals = Signals::new([SIGTERM, SIGINT])?;
+    if !ignores_hangup() {
+        signals.add_signal(SIGHUP)?;
+    }
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
             let is_second = FLAG.swap(true, Ordering::Relaxed);
@@ -93,6 +96,13 @@ pub fn listen(format: LogFormat) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Whether the process outlives its terminal, as under `nohup`, or nothing can be known of that.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_none_or(|mask| mask & 1 << (SIGHUP - 1) != 0)
 }
 
 /// Makes a write beyond the system's limit for a file's size an error of that write, by which the process would end otherwise.

@@ -77,7 +77,7 @@ pub(super) fn parameters(parameters: &serde_json::Value, keys: Option<&[String]>
 fn plain(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
+        serde_json::Value::Number(number) if number.is_f64() => crate::plan::plain(value),
         other => other.to_string(),
     }
 }

@@ -7,7 +7,7 @@ use dataset::{Location, quote, table};
 /// The column of users, by the names that it may have.
 const USER: [&str; 2] = ["user_id", "user"];
 
-/// The users of a table, `.parquet`, or text with a header whose fields a comma, a tab or a semicolon separates, and the value of the column that has one of these names,
+/// The users of a table, `.parquet`, or text with a header whose fields a comma, a tab (in `.tsv`) or a semicolon separates, and the value of the column that has one of these names,
 /// row by row; none where it is null or empty.
 ///
 /// # Errors
@@ -47,16 +47,23 @@ fn given(value: &str) -> Option<String> {
     (!value.trim_ascii().is_empty()).then(|| value.to_owned())
 }
 
-/// What separates the fields of a header: a comma where it has one.
-fn delimiter(text: &[u8]) -> u8 {
-    let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    [b',', b'\t', b';'].into_iter().find(|delimiter| header.contains(delimiter)).unwrap_or(b',')
+/// What separates the fields of a text: a tab in `.tsv`, elsewhere the first of comma, tab and semicolon by which its header has a column of users; where it has none, by
+/// which it has several columns.
+fn delimiter(file: &Location, text: &[u8]) -> u8 {
+    if file.name().ends_with(".tsv") {
+        return b'\t';
+    }
+    let header = |delimiter: u8| csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text).headers().cloned().unwrap_or_default();
+    let delimiters = [b',', b'\t', b';'];
+    let has_users = |delimiter: &u8| header(*delimiter).iter().any(|name| USER.contains(&name));
+    let has_several = |delimiter: &u8| header(*delimiter).len() > 1;
+    delimiters.into_iter().find(has_users).or_else(|| delimiters.into_iter().find(has_several)).unwrap_or(b',')
 }
 
 fn of_text(file: &Location, column: &[&str]) -> Result<Vec<(String, Option<String>)>> {
     let bytes = file.read()?;
-    let delimiter = delimiter(&bytes);
-    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter(file, text)).from_reader(text);
     let of_file = || file.to_string();
     let header: Vec<String> = reader.headers().with_context(of_file)?.iter().map(str::to_owned).collect();
     let [user, other] = places(&header, column).with_context(of_file)?;

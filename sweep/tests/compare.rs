@@ -144,3 +144,28 @@ fn sweeps_that_do_not_go_together_are_refused() {
     said(1, &["new.yaml"], "new.yaml: the sweep has no tables yet; run `ranksweep run` first");
     said(2, &["s.yaml", "absent.yaml"], "absent.yaml");
 }
+
+/// The sweep with some of its datasets, under a name of its own.
+fn with_datasets(name: &str, kept: &[&str]) -> String {
+    let is_left_out = |line: &str| line.starts_with("  - {name: ") && !kept.iter().any(|kept| line.contains(&format!("{{name: {kept},")));
+    let text: Vec<&str> = SWEEP.lines().filter(|line| !is_left_out(line)).collect();
+    let split = "{kind: random, test: 0.2, validation: 0.1, seed: 7}";
+    text.join("\n").replace("name: tiny", &format!("name: {name}")).replace(&format!("&split {split}"), split).replace("*split", split)
+        + "\n"
+}
+
+/// A verdict is by the first sweep's level and test, whatever the others had.
+#[test]
+fn sweeps_that_decide_otherwise_are_tested_anew() {
+    let second = with_datasets("second", &["three"]);
+    let strict =
+        second.replace("name: second", "name: strict").replace("tests: [paired-t]", "tests: [wilcoxon], over: users, alpha: 0.000001");
+    let sandbox = ran(&[("first.yaml", &with_datasets("first", &["one", "two"])), ("second.yaml", &second), ("strict.yaml", &strict)]);
+    let found = ["second.yaml", "strict.yaml"].map(|other| {
+        compared(&sandbox, &["first.yaml", other, "--out", other.trim_end_matches(".yaml")]);
+        let mut tables = files(&sandbox, other.trim_end_matches(".yaml"));
+        tables.retain(|name, _| name.ends_with(".parquet"));
+        tables
+    });
+    assert!(found[0].len() == 3 && found[0] == found[1]);
+}

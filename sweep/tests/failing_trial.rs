@@ -56,6 +56,12 @@ fn the_step_and_the_tensor_stand_in_the_table_and_the_others_finish() {
         assert!(page.contains("epoch 1, step 2: the parameter `users` (row "));
     }
     assert!(ended.out.contains("2 trials failed:"), "{}", ended.out);
+    let reported = sandbox.ended(&mut sandbox.command(&["report", "s.yaml"]));
+    assert!(
+        reported.code == Some(0) && reported.out.contains("2 trials failed:"),
+        "all that `report` was asked for was done: {}",
+        reported.error
+    );
     let failed: Vec<(u32, u32, bool)> = leaderboard_rows(&sandbox).iter().map(|row| (row.seeds, row.failed, row.mean.is_some())).collect();
     assert!(failed.contains(&(1, 1, true)) && failed.contains(&(1, 0, true)), "{failed:?}");
 }

@@ -95,7 +95,20 @@ fn the_ridge_is_for_vectors_of_held_out_users() {
         let text = |path: &std::path::PathBuf| std::fs::read_to_string(path).unwrap();
         sandbox.stored("trial.json").iter().map(text).filter(|text| text.contains("\"ridge\": 5.0")).count()
     };
+    let sandbox = with(USERS, "500");
     assert_eq!(trials(&with(USERS, "5")), 2, "bpr and softmax on mf");
+    // Who comes later is served as the held-out users were measured.
+    sandbox.run_well();
+    sandbox.write("new.csv", "user_id,item_id\nnew,i9\nnew,i12\nnew,i0\n");
+    let mf = sandbox.timeless_rows().0.into_iter().find(|trial| trial.backbone.starts_with("mf")).unwrap();
+    let lists = |more: &[&str]| {
+        let arguments = ["recommend", "s.yaml", "--trial", &mf.trial, "--histories", "new.csv", "--out", "new.csv.parquet"];
+        let ended = sandbox.ended(&mut sandbox.command(&[&arguments, more].concat()));
+        assert_eq!(ended.code, Some(0), "{}", ended.error);
+        std::fs::read(sandbox.path("new.csv.parquet")).unwrap()
+    };
+    assert_eq!(lists(&[]), lists(&["--ridge", "500"]));
+    assert_ne!(lists(&[]), lists(&["--ridge", "10"]));
 }
 
 #[test]

@@ -42,6 +42,16 @@ fn tables_are_printed_or_written() {
         assert_eq!(well(&sandbox, &["--format", format, "--out", "table"]), "FOLDER/table\n");
         assert_eq!(std::fs::read_to_string(sandbox.path("table")).unwrap(), printed);
     }
+    for (out, format) in [("t.md", "markdown"), ("T.MARKDOWN", "markdown"), ("t.tex", "latex"), ("t.csv", "csv"), ("t.HTM", "html")] {
+        well(&sandbox, &["--format", format, "--out", "table"]);
+        well(&sandbox, &["--out", out]);
+        assert_eq!(std::fs::read(sandbox.path(out)).unwrap(), std::fs::read(sandbox.path("table")).unwrap(), "{out}");
+    }
+    for out in ["page.pdf", "page"] {
+        let words = format!("--out: FOLDER/{out} has no suffix of a format (expected .html, .md, .tex or .csv, or give --format)");
+        let ended = reported(&sandbox, &["--out", out]);
+        assert!(ended.code == Some(2) && ended.error.contains(&words) && !sandbox.path(out).exists(), "{}", ended.error);
+    }
     let ended = reported(&sandbox, &["--format", "word"]);
     assert!(ended.code == Some(2) && ended.error.contains("[possible values: html, markdown, latex, csv]"), "{}", ended.error);
 }

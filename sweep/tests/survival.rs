@@ -88,6 +88,32 @@ fn a_signal_has_training_leave_its_state_and_end_with_75() {
     }
 }
 
+/// A terminal that closes is an interrupt, but for a program that is to outlive it.
+#[test]
+fn a_closed_terminal_is_an_interrupt_without_nohup() {
+    let sandbox = Sandbox::new(&endless());
+    sandbox.prepare();
+    let train = ["train", "s.yaml", "--index", "0"];
+    let direct = sandbox.command(&train);
+    let mut spared = std::process::Command::new("nohup");
+    spared.arg(direct.get_program()).args(direct.get_args()).current_dir(sandbox.path(".")).stdin(std::process::Stdio::null());
+    let (mut child, mut lines) = work_until(&mut spared, "evaluated");
+    signal(&child, "HUP");
+    assert!(lines.any(|line| line.contains("evaluated")), "it goes on");
+    signal(&child, "TERM");
+    drop(lines.last());
+    assert_eq!(child.wait().unwrap().code(), Some(75));
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored =
+        status.lines().find_map(|line| line.strip_prefix("SigIgn:")).map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
+    if ignored & 1 == 0 {
+        let (mut child, lines) = work_until(&mut sandbox.command(&train), "evaluated");
+        signal(&child, "HUP");
+        assert!(lines.last().unwrap_or_default().contains("interrupted"));
+        assert_eq!(child.wait().unwrap().code(), Some(75));
+    }
+}
+
 #[test]
 fn a_later_evaluation_says_of_a_trial_without_time_what_its_training_said() {
     let sandbox = Sandbox::new(&endless());

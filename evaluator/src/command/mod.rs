@@ -85,6 +85,7 @@ impl Evaluate {
         for place in [&at, &folder, &out] {
             place.reach()?;
         }
+        check_out(&out)?;
         let dataset = Dataset::read(&at)?;
         let found = checkpoints::find(&folder, &dataset)?;
         if !self.tests.is_empty() {
@@ -115,6 +116,17 @@ impl Evaluate {
         let sampled_candidates = self.sampled_candidates.map(|negatives| SampledCandidates { negatives, seed: 1 });
         Evaluation { metrics, cutoffs, primary: None, users, sampled_candidates, mask, recall, ties, significance }
     }
+}
+
+/// Refuses a folder whose marker speaks for tables of its own.
+fn check_out(out: &Location) -> Result<()> {
+    for (marker, what) in [("tables.json", "the tables of a sweep"), ("manifest.json", "a prepared dataset"), ("done.json", "a trial")] {
+        if out.join(marker).exists()? {
+            let reason = format!("--out {out}: the folder holds {what}, which other tables there would damage; name another folder");
+            return Err(Error::Settings { reason });
+        }
+    }
+    Ok(())
 }
 
 /// Refuses tests whose resamples leave no adjusted p-value below the level.

@@ -34,12 +34,14 @@ pub struct Recommend {
     /// their order, of an item that comes again its last
     #[arg(long, value_name = "FILE", conflicts_with = "users")]
     histories: Option<String>,
-    /// Weight of the penalty on a new user's vector, where a model folds histories in by ridge regression (docs/kinds.md)
-    #[arg(long, value_name = "WEIGHT", default_value_t = RIDGE, requires = "histories", value_parser = positive)]
-    ridge: f64,
-    /// How new users come to the graph of a model over the train graph: `joint` lets them change the vectors of items and of each other
-    #[arg(long, value_enum, default_value_t = GraphFoldIn::Attach, requires = "histories")]
-    fold_in: GraphFoldIn,
+    /// Weight of the penalty on a new user's vector, where a model folds histories in by ridge regression (docs/kinds.md); when left out the trial's own, by which it was
+    /// validated, 10 where it has none
+    #[arg(long, value_name = "WEIGHT", requires = "histories", value_parser = positive)]
+    ridge: Option<f64>,
+    /// How new users come to the graph of a model over the train graph: `joint` lets them change the vectors of items and of each other; when left out the trial's own,
+    /// `attach` where it has none
+    #[arg(long, value_enum, requires = "histories")]
+    fold_in: Option<GraphFoldIn>,
     /// Whether items that the user already has may appear
     #[arg(long, value_enum, default_value_t = Seen::Exclude)]
     seen: Seen,
@@ -96,18 +98,31 @@ impl Recommend {
         let Some(file) = &self.histories else { return Ok((model, Folded::default())) };
         let Model { trial, dataset, scorer, stored } = model;
         let histories = Histories::read(&Location::parse(file).map_err(|error| Usage(format!("--histories: {error}")))?, &dataset)?;
-        let backbone = &session.plan.trial_named(&trial.trial)?.2.trial.backbone;
+        let trained = &session.plan.trial_named(&trial.trial)?.2.trial;
+        let backbone = &trained.backbone;
+        let how = backbone.how_to_fold_in();
+        let unused = [
+            ("--ridge", self.ridge.is_some() && !matches!(how, FoldIn::Ridge), "weighs a ridge regression"),
+            ("--fold-in", self.fold_in.is_some() && !matches!(how, FoldIn::Attached), "says how users come to a train graph"),
+        ];
+        if let Some((flag, _, what)) = unused.into_iter().find(|(_, is_unused, _)| *is_unused) {
+            let words = format!("{flag} {what}, and {} (trial {}) folds histories in another way", trial.method, trial.trial);
+            return Err(Usage(format!("{words}; leave it out")).into());
+        }
         let parameters = stored.0.parameters(&stored.1)?;
         let named = parameters.iter().map(|(name, matrix)| (&name[..], matrix)).collect();
         let left_out = histories.left_out();
         let Histories { user_ids, items, places, .. } = histories;
         let users = NewUsers::beside(dataset, user_ids.clone(), &items, places);
-        let settings = FoldInSettings { ridge: self.ridge, nodes: self.fold_in.into() };
+        let settings = FoldInSettings {
+            ridge: self.ridge.or(trained.ridge).unwrap_or(RIDGE),
+            nodes: self.fold_in.map(NewNodes::from).or(trained.fold_in).unwrap_or_default(),
+        };
         let scorer = backbone
             .fold_in(Trained { scorer, parameters: named }, &users, settings)
             .with_context(|| format!("{} (trial {})", trial.method, trial.trial))?;
         // Whoever is scored by neighbours needs theirs beside them.
-        let is_among = matches!(backbone.how_to_fold_in(), FoldIn::Neighbours(_));
+        let is_among = matches!(how, FoldIn::Neighbours(_));
         let dataset = if is_among { users.into_dataset() } else { users.alone() };
         Ok((Model { trial, dataset, scorer, stored }, Folded { users: is_among.then_some(user_ids), left_out }))
     }

@@ -44,7 +44,15 @@ impl ReportArguments {
             files.into_iter().try_for_each(|(name, svg)| folder.join(&name).write(svg))?;
             output::print_aside(&format!("{folder}\n"))?;
         }
-        let format = self.format.or_else(|| ReportFormat::of_file(out.as_ref()?.name())).unwrap_or(ReportFormat::Html);
+        let format = match (self.format, &out) {
+            (Some(format), _) => format,
+            (None, None) => ReportFormat::Html,
+            (None, Some(out)) => {
+                ReportFormat::of_file(out.name()).or_else(|| output::is_stdout(out).then_some(ReportFormat::Html)).ok_or_else(|| {
+                    Usage(format!("--out: {out} has no suffix of a format (expected .html, .md, .tex or .csv, or give --format)"))
+                })?
+            }
+        };
         let text = || report.export(&results.input(&session), format);
         match out {
             Some(out) => {
@@ -55,7 +63,7 @@ impl ReportArguments {
             None if format == ReportFormat::Html => output::print(&terminal(&report, &session, &results))?,
             None => output::print(&text()?)?,
         }
-        Ok(results.ending())
+        Ok(Ending::Done)
     }
 }
 

@@ -27,7 +27,8 @@ pub(super) fn refusal(message: String) -> anyhow::Error {
 }
 
 impl United {
-    /// Joins the sweeps. A dataset whose methods come from several sweeps is tested anew, by the first sweep's deciding test.
+    /// Joins the sweeps. A dataset whose methods come from several sweeps, or from one that decides by other settings than the first sweep, is tested anew, as the first
+    /// sweep decides.
     ///
     /// # Errors
     /// [`Usage`] for a metric that a sweep has not, sweeps that rank by different conventions, a name of two datasets, a dataset of two
@@ -46,7 +47,7 @@ impl United {
         for dataset in &united.datasets {
             let holders: BTreeSet<usize> = owners.iter().filter(|((name, _), _)| name == dataset).map(|(_, &owner)| owner).collect();
             let rows = match holders.iter().next() {
-                Some(&only) if holders.len() == 1 => stored(&sweeps[only], dataset, at),
+                Some(&only) if holders.len() == 1 && decides_alike(&sweeps[only], &sweeps[0]) => stored(&sweeps[only], dataset, at),
                 _ => tested(&united.values, dataset, at, &sweeps[0].session.plan.evaluation)?,
             };
             united.deciding.extend(rows);
@@ -133,6 +134,16 @@ fn owners(sweeps: &[Ran]) -> Result<BTreeMap<(&str, &str), usize>> {
 fn picked<'a>(sweep: &'a Ran, dataset: &str, method: &str) -> BTreeSet<&'a str> {
     let of = |values: &&TrialValues| values.dataset == dataset && values.method == method;
     sweep.results.values.iter().filter(of).map(|values| values.trial.as_str()).collect()
+}
+
+/// Whether both sweeps have their verdicts by the same test, at the same level.
+fn decides_alike(one: &Ran, other: &Ran) -> bool {
+    let [one, other] = [one, other].map(|sweep| {
+        let mut settings = sweep.session.plan.evaluation.significance.clone();
+        settings.tests.truncate(1);
+        settings
+    });
+    one == other
 }
 
 /// The verdicts that a sweep stored.

@@ -9,6 +9,8 @@ use std::fmt::Write;
 
 /// Items up to which `ease` takes at most about 1 GB and a minute.
 const EASE_ITEMS: usize = 8_000;
+/// Plain words that are no text, to some reader of YAML.
+const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
 /// The largest number of letters of a name.
 const LETTERS: usize = 40;
 
@@ -35,7 +37,8 @@ pub fn sweep_file(data: &Recognised, out: &str, storage: &str) -> Result<String>
 }
 
 fn text(data: &Recognised, out: &str, storage: &str) -> Result<String> {
-    let (name, runs) = (name(&data.path), storage.trim_end_matches('/').trim_start_matches("./"));
+    let name = name(&data.path);
+    let (quoted, runs) = (scalar(&name), storage.trim_end_matches('/').trim_start_matches("./"));
     let mut text = format!(
         "# Which loss ranks best on {path}? Written by `ranksweep init`, to be changed.\n\
          #\n\
@@ -49,10 +52,10 @@ fn text(data: &Recognised, out: &str, storage: &str) -> Result<String> {
     }
     write!(
         text,
-        "name: {name}\n\
+        "name: {quoted}\n\
          storage: {}\n\
          datasets:\n\
-         \x20 - name: {name}\n\
+         \x20 - name: {quoted}\n\
          \x20   source: {}\n",
         scalar(storage),
         source::flow(&data.source)?
@@ -89,7 +92,8 @@ pub fn found(data: &Recognised) -> Vec<String> {
 fn scalar(text: &str) -> String {
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/'))
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | ':'))
-        && !text.ends_with(':');
+        && !text.ends_with(':')
+        && !WORDS.iter().any(|word| text.eq_ignore_ascii_case(word));
     if is_plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
 }
 
@@ -206,11 +210,15 @@ mod tests {
             ("reviews.jsonl", "{\"user_id\": \"a\", \"item\": \"b\"}\n"),
             ("train.txt", "0 1 2\n"),
             ("odd \"name\".csv", "a;b\nc;d\n"),
+            ("null.csv", "u,i\nv,j\n"),
+            ("True.csv", "u,i\nv,j\n"),
+            ("2024.csv", "u,i\nv,j\n"),
         ];
         for (name, content) in files {
             let data = recognised(name, content);
-            let text = sweep_file(&data, "x.yaml", "./runs").unwrap();
+            let text = sweep_file(&data, "x.yaml", "null").unwrap();
             let file = SweepFile::parse(&text, "x.yaml").unwrap();
+            assert_eq!((&file.name.value[..], &file.storage.value[..]), (&super::name(name)[..], "null"));
             assert!(file.splits().all(|(_, split)| split.source == data.source), "{text}");
         }
     }

@@ -84,6 +84,12 @@ impl Plan {
         }
         match names.find(&line.method) {
             Meant::Unknown(_) => Ok(None),
+            Meant::One(_) if line.value == 0.0 && matches!(table.value.margin, Margin::Relative(_)) => {
+                let PrintedLine { at, method, dataset, .. } = line;
+                let words = format!("{at} of {method} on {dataset} is printed as 0, and {} of it is 0 too", table.value.margin);
+                let remedy = "so that nothing could reproduce it; give `printed.margin` in units of the metric, such as 0.0005, or leave the number out";
+                Err(table.place().error(format!("{words}, {remedy}")))
+            }
             Meant::Several(titles) => Err(table.place().error(several(&line.method, &titles))),
             Meant::One(place) => Ok(Some(PrintedValue {
                 place: line.place.clone(),
@@ -279,6 +285,19 @@ printed: v.csv
         assert!(message(&[line("d", "bpr on mf-8", "ndcg@5")]).contains("unknown metric `ndcg@5`: did you mean `ndcg@20`?"));
         let several = message(&[line("d", "softmax on mf-8", "ndcg@20")]);
         assert!(several.starts_with("s.yaml:12:10: printed: `softmax on mf-8` is the name of several methods; give one of"), "{several}");
+    }
+
+    #[test]
+    fn a_share_of_a_printed_zero_is_refused() {
+        let zero = || vec![PrintedLine { value: 0.0, ..line("d", "popularity", "ndcg@20") }];
+        let message = planned("", &zero()).unwrap_err().to_string();
+        let words =
+            "s.yaml:12:10: printed: ndcg@20 of popularity on d is printed as 0, and 5% of it is 0 too, so that nothing could reproduce it";
+        assert!(message.contains(words), "{message}");
+        let absolute = SWEEP.replace("printed: v.csv", "printed: {values: v.csv, margin: 0.001}");
+        let file = SweepFile::parse(&absolute, "s.yaml").unwrap();
+        let plan = plan::check(&file).unwrap().plan(&["d".to_owned(), "e".to_owned()]).unwrap();
+        assert_eq!(plan.with_printed(file.printed.as_ref().unwrap(), &zero()).unwrap().printed.unwrap().values[0].value, 0.0);
     }
 
     #[test]

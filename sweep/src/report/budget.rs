@@ -27,7 +27,9 @@ fn of_method(method: &MethodTrials) -> Vec<TuningRow> {
 /// That some of the methods that learn were tuned more than others.
 pub(super) fn unequal(methods: &[MethodTrials]) -> Option<String> {
     let mut of_budget: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
-    for method in methods.iter().filter(|method| method.trials[0].loss.is_some() && method.tried() > 0) {
+    let learns =
+        |method: &MethodTrials| method.trials.iter().any(|trial| trial.loss.is_some() || trial.epochs.is_some_and(|epochs| epochs > 0));
+    for method in methods.iter().filter(|method| learns(method) && method.tried() > 0) {
         of_budget.entry(method.tried()).or_default().push(&method.title);
     }
     let words: Vec<String> =
@@ -72,6 +74,13 @@ mod tests {
         let expected = "Tuning budgets differ: 4 configurations for bpr on mf-64, 1 for softmax on mf-64; a method that was tuned more has an advantage.";
         assert_eq!(said(&trials).as_deref(), Some(expected));
         assert_eq!(said(&[tuned("bpr", 3), tuned("softmax", 3), vec![fixed]].concat()), None, "what does not learn has nothing to tune");
+        let als = TrialRow {
+            epochs: Some(8),
+            parameters: serde_json::json!({"backbone.regularization": 1}),
+            ..example::trial("books", "ials-64", None)
+        };
+        let of_its_own = said(&[tuned("bpr", 4), vec![als]].concat()).unwrap();
+        assert!(of_its_own.starts_with("Tuning budgets differ: 4 configurations for bpr on mf-64, 1 for ials-64;"), "{of_its_own}");
         let many = ["a", "b", "c", "d", "e"].map(|loss| tuned(loss, 2)).concat();
         let words = said(&[many, tuned("bpr", 1)].concat()).unwrap();
         assert!(words.contains("2 configurations for a on mf-64, b on mf-64, c on mf-64 and 2 others, 1 for bpr on mf-64;"), "{words}");

@@ -1,8 +1,14 @@
 //! Datasets with several splits: what is said of the splits, and which of them a trial is of.
 
-use super::{Input, number};
+use super::{
+    Input,
+    method::{MethodTrials, methods},
+    number,
+};
 use crate::tables::TrialRow;
 use dataset::Manifest;
+use evaluator::TrialValues;
+use std::collections::BTreeSet;
 
 /// One of several splits of a dataset, as it was prepared.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +35,32 @@ pub(super) fn remark(input: &Input, dataset: &str) -> Option<String> {
         "users" => format!("{count} splits of users, with the seeds {seeds}"),
         kind => format!("{count} {kind} splits, with the seeds {seeds}"),
     };
-    Some(format!("{what}: every method is trained and ranked on each of them."))
+    let methods: Vec<MethodTrials> = methods(input.trials, dataset);
+    let incomplete = left_out(input, dataset, &methods);
+    if incomplete.is_empty() {
+        return Some(format!("{what}: every method is trained and ranked on each of them."));
+    }
+    let counted = match counted(input, dataset) {
+        1 => "one counts".to_owned(),
+        counted => format!("{counted} count"),
+    };
+    Some(format!("{what}, of which {counted}: those that all methods of the table have results on; {}.", number::listed(&incomplete)))
+}
+
+/// How many splits of a dataset count; 1 where it has a single one.
+pub(super) fn counted(input: &Input, dataset: &str) -> usize {
+    input.components.iter().filter(|row| row.dataset == dataset).map(|row| row.splits).max().unwrap_or(1)
+}
+
+/// What methods that were ranked lack, in words; empty where every method has every split.
+fn left_out(input: &Input, dataset: &str, methods: &[MethodTrials]) -> Vec<String> {
+    let all = splits(input, dataset).len();
+    let of_method = |method: &MethodTrials| {
+        let is_of = |values: &&TrialValues| values.dataset == dataset && values.method == method.key;
+        let has: BTreeSet<Option<u64>> = input.values.iter().filter(is_of).map(|values| values.split_seed).collect();
+        (!has.is_empty() && has.len() < all).then(|| format!("{} has {} of {all}", method.title, has.len()))
+    };
+    methods.iter().filter_map(of_method).collect()
 }
 
 /// The kind of the split, by its name in the sweep file.
@@ -49,11 +80,29 @@ mod tests {
     use crate::report::example;
     use serde_json::json;
 
-    fn said(split: &serde_json::Value) -> Option<String> {
+    /// A sweep whose trials were ranked on both splits, the seeds 3 and 1.
+    fn on_both(split: &serde_json::Value) -> example::Sweep {
         let mut sweep = example::sweep();
         sweep.splits = [3, 1].map(|seed| RepeatedSplit { seed, manifest: sweep.manifests[0].clone() }).to_vec();
         sweep.splits.iter_mut().for_each(|repeated| repeated.manifest.settings = json!({"split": split}));
-        remark(&sweep.input(), "books")
+        let on = |seed| move |trial: &TrialValues| TrialValues { split_seed: Some(seed), ..trial.clone() };
+        sweep.values = [3, 1].into_iter().flat_map(|seed| sweep.values.iter().map(on(seed)).collect::<Vec<_>>()).collect();
+        sweep.components.iter_mut().for_each(|row| row.splits = 2);
+        sweep
+    }
+
+    fn said(split: &serde_json::Value) -> Option<String> {
+        remark(&on_both(split).input(), "books")
+    }
+
+    #[test]
+    fn splits_that_do_not_count_are_said_with_what_lacks_them() {
+        let mut sweep = on_both(&json!({"random": {"test": 0.2}}));
+        sweep.values.retain(|trial| trial.split_seed == Some(3) || !trial.method.starts_with("mf-64 / bpr"));
+        sweep.components.iter_mut().for_each(|row| row.splits = 1);
+        let words = "2 random splits, with the seeds 3 and 1, of which one counts: those that all methods of the table have results on; bpr on mf-64 has 1 of 2.";
+        assert_eq!(remark(&sweep.input(), "books").unwrap(), words);
+        assert_eq!(counted(&sweep.input(), "books"), 1);
     }
 
     #[test]

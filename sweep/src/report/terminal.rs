@@ -60,13 +60,10 @@ pub(super) fn heading(manifest: &Manifest) -> String {
 
 /// How to read the letters and intervals, and how the ranking was made.
 pub(super) fn legend(input: &Input, ranking: &[&LeaderboardRow]) -> String {
-    let users = ranking.iter().map(|row| row.users).max().unwrap_or(0);
-    let seeds = ranking.iter().map(|row| row.seeds).max().unwrap_or(0);
-    let splits = ranking.first().map_or(0, |row| splits::splits(input, &row.dataset).len());
     let dataset = ranking.first().map_or("", |row| row.dataset.as_str());
-    let how_to_read = words::significance(input, dataset, splits > 1);
+    let how_to_read = words::significance(input, dataset, splits::counted(input, dataset) > 1);
     let note = ranking.first().map_or_else(String::new, |row| unknown::note(input, &row.dataset));
-    format!("{how_to_read} {}{note}", words::conventions(input.evaluation, users as usize, seeds, splits))
+    format!("{how_to_read} {}{note}", words::conventions(input, ranking))
 }
 
 impl Style {

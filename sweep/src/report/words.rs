@@ -1,10 +1,12 @@
 //! Settings of the evaluation in words.
 
-use super::{Input, sampled};
+use super::{Input, sampled, splits};
+use crate::tables::LeaderboardRow;
 use evaluator::{
     settings::{Correction, Evaluation, Family, Margin, Mask, Over, RecallDenominator, Test, Ties, Users},
     significance::Comparison,
 };
+use std::collections::BTreeSet;
 
 /// A test and the sources of variance that it counts.
 pub(super) fn test(test: Test, counted: Over, splits: bool) -> String {
@@ -135,25 +137,39 @@ fn deciding<'a>(input: &'a Input, dataset: &str) -> impl Iterator<Item = &'a Com
 
 /// The level of the intervals: `95%`.
 pub(crate) fn level(evaluation: &Evaluation) -> String {
-    format!("{}%", 100.0 * (1.0 - evaluation.significance.alpha))
+    // 100 * (1 - 0.021) is 97.89999999999999.
+    format!("{}%", (1e8 * (1.0 - evaluation.significance.alpha)).round() / 1e6)
 }
 
-/// How to read the intervals, and how the ranking was made.
-pub(super) fn conventions(evaluation: &Evaluation, users: usize, seeds: u32, splits: usize) -> String {
-    let counted = if seeds > 1 || splits > 1 { evaluation.significance.over } else { Over::Users };
-    let replicates = match splits {
-        0 | 1 => crate::number::counted(seeds as usize, "seed"),
-        _ => format!("{} on each of {splits} splits", crate::number::counted(seeds as usize, "seed")),
-    };
+/// How to read the intervals of a dataset's table, and how the ranking was made.
+pub(super) fn conventions(input: &Input, ranking: &[&LeaderboardRow]) -> String {
+    let evaluation = input.evaluation;
+    let most = |count: fn(&LeaderboardRow) -> u32| ranking.iter().map(|row| count(row)).max().unwrap_or(0) as usize;
+    let splits = ranking.first().map_or(1, |row| splits::counted(input, &row.dataset));
+    let seeds = crate::number::counted(most(|row| row.seeds), "seed");
+    let replicates = if splits > 1 { format!("{seeds} on each of {splits} splits") } else { seeds };
     let intervals = format!(
-        "Intervals: {}, over {}, of each mean alone ({}, up to {replicates}); tests are paired by user, so they can tell apart what overlaps. All \
-         metrics but {} are exploratory.",
+        "Intervals: {}, {}, of each mean alone ({}, up to {replicates}); tests are paired by user, so they can tell apart what overlaps. All metrics but \
+         {} are exploratory.",
         level(evaluation),
-        over(counted, splits > 1),
-        crate::number::counted(users, "user"),
+        of_intervals(ranking, splits > 1),
+        crate::number::counted(most(|row| row.users), "user"),
         evaluation.primary()
     );
     format!("{intervals} {}; {}.", sampled::among(evaluation), ties(evaluation.ties))
+}
+
+/// The sources of variance that the intervals of a table count: `over users and seeds`; of some methods nothing may be known of seeds.
+fn of_intervals(ranking: &[&LeaderboardRow], splits: bool) -> String {
+    let counted: BTreeSet<&str> =
+        ranking.iter().filter(|row| row.ci_low.is_some()).filter_map(|row| Some(over(row.over?, splits))).collect();
+    let users = over(Over::Users, splits);
+    let others: Vec<&str> = counted.iter().copied().filter(|words| *words != users).collect();
+    match others[..] {
+        [] => format!("over {users}"),
+        [others] if counted.contains(users) => format!("over {others}, over {users} alone where nothing is known of seeds"),
+        _ => format!("over {}", others.join(" or ")),
+    }
 }
 
 #[cfg(test)]

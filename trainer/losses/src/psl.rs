@@ -163,7 +163,8 @@ impl super::contract::Contract for Psl {
             whole_batch,
             similarity: Similarity::Cosine,
         };
-        [false, true].into_iter().flat_map(|whole_batch| surrogates.map(|surrogate| example(surrogate, whole_batch))).collect()
+        let examples = [false, true].into_iter().flat_map(|whole_batch| surrogates.map(|surrogate| example(surrogate, whole_batch)));
+        examples.chain([Psl { score_temperature: 0.5, ..example(Surrogate::Tanh, false) }]).collect()
     }
 }
 
@@ -204,6 +205,15 @@ mod tests {
             assert_close(&gradient, &by_scores, 6e-9);
             assert!(gradient.iter().sum::<f64>().abs() < 1e-12, "a shift of all scores changes nothing");
         }
+    }
+
+    /// By Python: log sum_j (tanh((s_j - s) / 0.5) + 1)^10, and its central differences.
+    #[test]
+    fn scores_are_divided_by_their_temperature() {
+        let sharp = Loss::Psl(Psl { score_temperature: 0.5, ..settings(Surrogate::Tanh, false) });
+        let (value, gradient) = evaluate_row(&sharp, EXAMPLE_C.0, &EXAMPLE_C.1, 0.0);
+        assert_close(&[value], &[1.81946923], 5e-9);
+        assert_close(&gradient, &[-16.1944953, 0.4307249, 0.0, 15.7637698, 0.0000006], 1e-7);
     }
 
     /// To first order in the scores: halving them quarters the difference of the values and halves that of the gradients.

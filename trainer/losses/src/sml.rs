@@ -181,6 +181,16 @@ mod tests {
         assert_close(&gradient.concat(), &[-1.01, 1.0, 0.01, -9.0, -9.99], 1e-12);
     }
 
+    /// The worked example with the margins' mean, 1.7, weighed by 2 in place of 10: 0.707 - 3.4.
+    #[test]
+    fn margins_have_a_weight() {
+        let inputs: [&[f64]; 5] = [&[-0.5], &[-0.7], &[-0.6], &[0.9], &[0.8]];
+        let light = Sml { margin_weight: 2.0, ..settings() };
+        let (value, gradient) = differentiate(&shaped(inputs, &[vec![1], vec![1, 1]]), |t| formula(t, &light));
+        assert_close(&[value], &[-2.693], 1e-12);
+        assert_close(&gradient.concat(), &[-1.01, 1.0, 0.01, -1.0, -1.99], 1e-12);
+    }
+
     /// Two rows: the hinges are 0.7 + 0.2 and 0, those of items 0.7 and 0.4 + 0.1; the margins' means are 0.7 and 0.5.
     #[test]
     fn hinges_are_summed_over_negatives_and_margins_are_means_over_the_batch() {

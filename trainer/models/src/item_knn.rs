@@ -84,7 +84,10 @@ mod tests {
     fn assert_scores(settings: ItemKnn, pairs: &[(u32, u32)], user: u32, expected: [f32; 4]) {
         let dataset = dataset_of([4, 4], pairs);
         let found = scores(&settings.fit(&dataset, 1 << 20).unwrap(), &dataset, user);
-        assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6), "{found:?}");
+        assert!(
+            found.len() == expected.len() && found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6),
+            "{found:?}"
+        );
     }
 
     /// S_01 = 3 / sqrt 12, S_02 = 1 / sqrt 3, S_03 = 1 / sqrt 6, S_12 = 1 / 2, S_13 = 2 / sqrt 8 and S_23 = 0, which is never kept. User 2 has the items 1 and 3.

@@ -200,7 +200,10 @@ mod tests {
         for (form, expected) in FORMS.into_iter().zip(EXPECTED) {
             let settings = settings(form);
             let found: Vec<f64> = score(&settings, &parameters(&settings)).to_vec1().unwrap();
-            assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-12), "{form:?}: {found:?}");
+            assert!(
+                found.len() == expected.len() && found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-12),
+                "{form:?}: {found:?}"
+            );
         }
     }
 

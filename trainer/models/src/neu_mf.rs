@@ -320,7 +320,10 @@ mod tests {
         for ((form, hidden), expected) in FORMS.into_iter().zip(EXPECTED) {
             let settings = settings(form, hidden);
             let found: Vec<f64> = score(&settings, &parameters(&settings)).to_vec1().unwrap();
-            assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-9), "{form:?} {hidden:?}: {found:?}");
+            assert!(
+                found.len() == expected.len() && found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-9),
+                "{form:?} {hidden:?}: {found:?}"
+            );
         }
     }
 

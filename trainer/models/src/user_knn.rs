@@ -95,7 +95,10 @@ mod tests {
     fn assert_scores(settings: UserKnn, pairs: &[(u32, u32)], user: u32, expected: [f32; 4]) {
         let dataset = dataset_of([4, 4], pairs);
         let found = scores(&settings.fit(&dataset, 1 << 20).unwrap(), &dataset, user);
-        assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6), "{found:?}");
+        assert!(
+            found.len() == expected.len() && found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6),
+            "{found:?}"
+        );
     }
 
     /// S_01 = 2 / sqrt 6, S_02 = 1 / sqrt 6, S_03 = 2 / 3.

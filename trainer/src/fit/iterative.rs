@@ -17,6 +17,7 @@ use crate::{Error, Iterations, Result, Trial, validation::validate};
 use dataset::Location;
 use evaluator::Scorer;
 use models::{Epochs, Trained};
+use std::time::Instant;
 
 /// Trains to the end, or as far as is asked for.
 pub(crate) fn learn(
@@ -89,7 +90,9 @@ impl IterativeTraining<'_, '_> {
 
     fn epoch(&mut self, epoch: u32) -> Result<()> {
         let Iterations { epochs, evaluate_every, .. } = *self.iterations;
+        let watch = Instant::now();
         let loss = rayon::scope(|_| self.model.epoch(epoch))?; // one way into the pool, not one for each loop
+        let pairs_per_second = self.views.seen().train.len() as f64 / watch.elapsed().as_secs_f64().max(1e-9);
         self.observer.step(epoch, 1);
         let evaluates = epoch.is_multiple_of(evaluate_every) || epoch == epochs;
         let validation = if evaluates { self.validate(epoch)? } else { None };
@@ -99,8 +102,7 @@ impl IterativeTraining<'_, '_> {
         if evaluates {
             self.save()?;
         }
-        let pairs = self.views.seen().train.len() as u64;
-        self.observer.epoch(&EpochReport { epoch, epochs, loss, seconds, pairs, validation });
+        self.observer.epoch(&EpochReport { epoch, epochs, loss, seconds, pairs_per_second, validation });
         Ok(())
     }
 

@@ -54,8 +54,9 @@ pub struct EpochReport {
     pub loss: f64,
     /// Seconds of training so far, those before a resume included.
     pub seconds: f64,
-    /// Train interactions that the epoch passes over; losses of lists and last targets train fewer rows.
-    pub pairs: u64,
+    /// Train interactions that a second of the epoch's steps passes over, validation and storing left out; of an epoch that was resumed those since. Losses of lists and
+    /// last targets train fewer rows.
+    pub pairs_per_second: f64,
     /// The validation metric, in epochs that evaluate.
     pub validation: Option<f64>,
 }

@@ -7,7 +7,7 @@ use super::{
 use crate::tables::TrialRow;
 use evaluator::{
     MetricAt, TrialValues,
-    findings::common_splits,
+    findings::counted,
     settings::Significance,
     significance::{Comparison, datasets::Record},
 };
@@ -110,7 +110,7 @@ impl Joined {
 /// By split: each training's id and mean over users, in the order of the ids, so that sums have the same bits however they come.
 type BySplit<'a> = BTreeMap<Option<u64>, BTreeMap<&'a str, f64>>;
 
-/// By dataset and method, on the splits that all methods of the dataset have: those that the verdicts are of.
+/// By dataset and method, of the trials that the verdicts are of.
 type Means<'a> = BTreeMap<(&'a str, &'a str), BySplit<'a>>;
 
 fn means<'a>(data: &Data<'a>) -> Means<'a> {
@@ -121,8 +121,8 @@ fn means<'a>(data: &Data<'a>) -> Means<'a> {
             Some((trial, values.iter().sum::<f64>() / values.len() as f64))
         };
         let trials: Vec<_> = data.values.iter().filter(|trial| trial.dataset == dataset).filter_map(of_metric).collect();
-        let splits = common_splits(&trials.iter().map(|(trial, _)| *trial).collect::<Vec<_>>());
-        for (trial, mean) in trials.into_iter().filter(|(trial, _)| splits.contains(&trial.split_seed)) {
+        let counted = counted(&trials.iter().map(|(trial, _)| *trial).collect::<Vec<_>>());
+        for (trial, mean) in trials.into_iter().filter(|(trial, _)| counted.iter().any(|counted| counted.trial == trial.trial)) {
             means.entry((dataset, &trial.method)).or_default().entry(trial.split_seed).or_default().insert(&trial.trial, mean);
         }
     }

@@ -24,7 +24,7 @@ impl ReportFormat {
     /// The format of a file of this name, by its suffix.
     pub fn of_file(name: &str) -> Option<Self> {
         let (_, suffix) = name.rsplit_once('.')?;
-        match suffix {
+        match &*suffix.to_ascii_lowercase() {
             "html" | "htm" => Some(Self::Html),
             "md" | "markdown" => Some(Self::Markdown),
             "tex" => Some(Self::Latex),

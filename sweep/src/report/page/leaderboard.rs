@@ -92,8 +92,7 @@ pub(super) fn leaderboard<'a>(
         deviation: row.seed_std.map_or_else(String::new, |deviation| format!("± {}", number::value(deviation))),
         failed: row.failed,
     };
-    let most = |count: fn(&LeaderboardRow) -> u32| ranking.iter().map(|row| count(row)).max().unwrap_or(0);
-    let splits = ranking.first().map_or(0, |row| splits::splits(input, &row.dataset).len());
+    let splits = ranking.first().map_or(1, |row| splits::counted(input, &row.dataset));
     Leaderboard {
         primary: headline[0].to_string(),
         level: words::level(input.evaluation),
@@ -102,7 +101,7 @@ pub(super) fn leaderboard<'a>(
         ticks: axis.as_ref().map(Axis::ticks).unwrap_or_default(),
         letters: input.evaluation.significance.family == Family::AllPairs,
         how_to_read: ranking.first().map_or_else(String::new, |row| words::significance(input, &row.dataset, splits > 1)),
-        conventions: words::conventions(input.evaluation, most(|row| row.users) as usize, most(|row| row.seeds), splits)
+        conventions: words::conventions(input, ranking)
             + &ranking.first().map_or_else(String::new, |row| unknown::note(input, &row.dataset)),
     }
 }

@@ -137,8 +137,18 @@ fn overview(input: &Input) -> String {
 
 fn settings(input: &Input) -> Vec<(&'static str, String)> {
     let evaluation = input.evaluation;
-    let (over, splits) = (evaluation.significance.over, !input.splits.is_empty());
-    let tests: Vec<String> = evaluation.significance.tests.iter().map(|&test| words::test(test, over, splits)).collect();
+    let splits = !input.splits.is_empty();
+    let significance = &evaluation.significance;
+    // What was counted, and how it was adjusted, may be less than was asked for.
+    let of_test = |test| input.comparisons.iter().filter(move |row| row.test == test && row.primary);
+    let counted = |test| of_test(test).map(|row| row.over).find(|over| *over != significance.over).unwrap_or(significance.over);
+    let tests: Vec<String> = significance.tests.iter().map(|&test| words::test(test, counted(test), splits)).collect();
+    let mut adjusted: Vec<&str> = input.comparisons.iter().filter(|row| row.primary).map(|row| words::correction(row.correction)).collect();
+    adjusted.sort_unstable();
+    adjusted.dedup();
+    if adjusted.is_empty() {
+        adjusted.push(words::correction(significance.correction));
+    }
     let metrics: Vec<String> = evaluation.metric_ats().iter().map(ToString::to_string).collect();
     vec![
         ("decided by", format!("{}, on test users, after values were picked on validation", input.primary())),
@@ -148,16 +158,9 @@ fn settings(input: &Input) -> Vec<(&'static str, String)> {
         ("ties", words::ties(evaluation.ties).to_owned()),
         ("recall", words::recall(evaluation.recall).to_owned()),
         ("tests", number::listed(&tests)),
-        ("comparisons", words::family(&evaluation.significance.family)),
-        (
-            "p-values",
-            format!(
-                "{}; called significant below {}",
-                words::correction(evaluation.significance.correction),
-                evaluation.significance.alpha
-            ),
-        ),
-        ("margin of equivalence", evaluation.significance.margin.map_or_else(|| "none".to_owned(), |margin| margin.to_string())),
+        ("comparisons", words::family(&significance.family)),
+        ("p-values", format!("{}; called significant below {}", adjusted.join(", or "), significance.alpha)),
+        ("margin of equivalence", significance.margin.map_or_else(|| "none".to_owned(), |margin| margin.to_string())),
         ("ranksweep", env!("CARGO_PKG_VERSION").to_owned()),
     ]
 }

@@ -103,6 +103,7 @@ fn in_words(hypothesis: &Hypothesis, title: impl Fn(&str) -> String) -> String {
 mod tests {
     use super::*;
     use crate::report::{example, reproduction::Reproduction};
+    use evaluator::settings::Margin;
 
     fn claim(hypothesis: Hypothesis, dataset: &str) -> PlannedClaim {
         PlannedClaim { place: "Table 1".into(), dataset: dataset.into(), at: "ndcg@20".parse().unwrap(), hypothesis }
@@ -135,6 +136,60 @@ mod tests {
         let first = rows[0].tested.as_ref().unwrap();
         assert!(first.p_adjusted >= first.p_value && first.ci_low.unwrap() >= 0.0 && first.relative > 0.1, "{first:?}");
         assert_eq!((first.replicates, first.over.name()), (3, "users-and-seeds"));
+    }
+
+    /// From bpr over softmax-at-k to softmax the line through the means rises by 0.014, and the last step falls by 0.012.
+    #[test]
+    fn a_trend_with_a_step_against_it_is_undecided() {
+        let [bpr, softmax, at_k] = ["bpr", "softmax", "softmax-at-k(20)"].map(|loss| key("mf-64", loss));
+        let broken = vec![bpr.clone(), at_k.clone(), softmax.clone()];
+        let rows = judged(&[
+            claim(Hypothesis::Increasing(broken.clone()), "books"),
+            claim(Hypothesis::Decreasing(broken.iter().rev().cloned().collect()), "books"),
+            claim(Hypothesis::Decreasing(broken), "books"),
+            claim(Hypothesis::Increasing(vec![bpr, softmax, at_k]), "books"),
+        ]);
+        assert!(rows[0].tested.as_ref().unwrap().p_adjusted < 0.05, "the line alone would hold");
+        assert_eq!(rows.iter().map(ClaimRow::verdict).collect::<Vec<_>>(), ["undecided", "undecided", "undecided", "holds"]);
+    }
+
+    #[test]
+    fn equal_is_judged_by_the_margin() {
+        let [softmax, at_k] = ["softmax", "softmax-at-k(20)"].map(|loss| key("mf-64", loss));
+        let within = |share| {
+            let sweep = example::sweep();
+            let mut evaluation = sweep.evaluation.clone();
+            evaluation.significance.margin = Some(Margin::Relative(share));
+            let claims = [
+                claim(Hypothesis::Equal(softmax.clone(), at_k.clone()), "books"),
+                claim(Hypothesis::Better(at_k.clone(), softmax.clone()), "books"),
+            ];
+            let found = Reproduction::new(&Input { claims: &claims, evaluation: &evaluation, ..sweep.input() }).unwrap().claims;
+            found.iter().map(|row| (row.claim.clone(), row.verdict())).collect::<Vec<_>>()
+        };
+        let (equal, better) = ("softmax on mf-64 as good as softmax-at-k(20) on mf-64", "softmax-at-k(20) on mf-64 above softmax on mf-64");
+        let said = |found: [&'static str; 2]| vec![(equal.to_owned(), found[0]), (better.to_owned(), found[1])];
+        assert_eq!(within(0.5), said(["holds", "equivalent"]));
+        assert_eq!(within(0.001), said(["reversed", "holds"]));
+    }
+
+    /// Holm's steps by hand: the k-th smallest of m p-values times m - k + 1, never below the one before, at most 1.
+    #[test]
+    fn claims_are_adjusted_as_one_family() {
+        let losses = ["bpr", "softmax", "softmax-at-k(20)"].map(|loss| key("mf-64", loss));
+        let pairs = [(0, 1), (1, 2), (0, 2)];
+        let claims = ["books", "films"]
+            .map(|dataset| pairs.map(|(one, other)| claim(Hypothesis::Better(losses[one].clone(), losses[other].clone()), dataset)));
+        let rows = judged(&claims.concat());
+        let mut found: Vec<(f64, f64)> =
+            rows.iter().filter_map(|row| row.tested.as_ref()).map(|row| (row.p_value, row.p_adjusted)).collect();
+        found.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let (count, mut last) = (found.len(), 0.0_f64);
+        assert_eq!(count, 6);
+        for (place, (p, adjusted)) in found.into_iter().enumerate() {
+            last = last.max(p * (count - place) as f64).min(1.0);
+            assert!((adjusted - last).abs() <= 1e-12 * last.max(1e-300), "{place}: {adjusted} {last}");
+        }
     }
 
     /// The example's curves: bpr comes near its best at half the pace of softmax, whose target is the lower one's best.

@@ -27,7 +27,7 @@ pub(super) fn numbers(reproduction: &Reproduction, printed: &Printed) -> String 
 
 /// How the numbers are judged.
 pub(super) fn numbers_how(reproduction: &Reproduction, printed: &Printed, evaluation: &Evaluation) -> String {
-    let level = 100.0 * (1.0 - evaluation.significance.alpha);
+    let level = super::super::words::level(evaluation);
     let share = if matches!(printed.margin, Margin::Relative(_)) { " of the printed number" } else { "" };
     let runs = number::counted(printed.runs as usize, "training");
     let users = match reproduction.numbers.iter().filter(|row| row.same_users).count() {
@@ -36,7 +36,7 @@ pub(super) fn numbers_how(reproduction: &Reproduction, printed: &Printed, evalua
         _ => "Where the split is the paper's own seeds alone are counted, elsewhere users as well, for both.",
     };
     format!(
-        "Reproduced: the {level}% interval of our mean less the printed number lies within {}{share}. Contradicted: the two differ, and are not \
+        "Reproduced: the {level} interval of our mean less the printed number lies within {}{share}. Contradicted: the two differ, and are not \
          known to be so near. The printed number is taken as the mean of {runs} that spread as ours do, rounded to its last digit. {users} Each number is \
          judged by itself.",
         printed.margin
@@ -82,9 +82,9 @@ pub(super) fn claims_how(reproduction: &Reproduction, evaluation: &Evaluation, s
     )
 }
 
-/// The difference to a printed number, as a share of it: `-1.2%`.
+/// The difference to a printed number, as a share of it: `-1.2%`; none of a number that is 0.
 pub(super) fn share(row: &ReproductionRow) -> Option<String> {
-    let ours = row.ours.as_ref()?;
+    let ours = row.ours.as_ref().filter(|_| row.printed != 0.0)?;
     Some(percent(ours.difference / row.printed))
 }
 

@@ -7,7 +7,6 @@ use crate::{
     runner::Standing,
 };
 use indicatif::ProgressBar;
-use std::time::Instant;
 use trainer::{EpochReport, Observer};
 
 /// The training of all trials.
@@ -56,7 +55,7 @@ impl<'a> TrialStage<'a> {
         meter().tell(&trial.id, told.clone());
         // Other models learn without gradients, and may be at their end at once.
         let evaluations = trial.trial.learning.is_some().then(Evaluations::default);
-        TrialProgress { bar, pace, title, trial: trial.id.clone(), told, last: Instant::now(), evaluations }
+        TrialProgress { bar, pace, title, trial: trial.id.clone(), told, evaluations }
     }
 
     /// A trial had ended in an earlier run.
@@ -65,7 +64,13 @@ impl<'a> TrialStage<'a> {
             None => tracing::info!(trial = trial.id, "found"),
             Some(error) => {
                 let (label, dataset) = (&method.label, &method.dataset);
-                tracing::warn!(trial = trial.id, method = label, dataset, error, "failed before; `--retry-failed` tries it again");
+                tracing::warn!(
+                    trial = trial.id,
+                    method = label,
+                    dataset,
+                    error,
+                    "failed before; `ranksweep run --retry-failed`, or `submit --retry-failed`, tries it again"
+                );
                 let title = self.titles.of(method);
                 self.progress.line(&format!("failed before: {title} on {dataset} (trial {}): {error}", trial.id));
             }
@@ -116,7 +121,6 @@ pub(in crate::runner) struct TrialProgress {
     title: String,
     trial: String,
     told: Training,
-    last: Instant,
     evaluations: Option<Evaluations>,
 }
 
@@ -143,9 +147,7 @@ impl Observer for TrialProgress {
     }
 
     fn epoch(&mut self, report: &EpochReport) {
-        let EpochReport { epoch, epochs, loss, pairs, validation, .. } = *report;
-        let pairs_per_second = pairs as f64 / self.last.elapsed().as_secs_f64().max(1e-9);
-        self.last = Instant::now();
+        let EpochReport { epoch, epochs, loss, pairs_per_second, validation, .. } = *report;
         self.pace.step();
         let left = self.pace.left(self.told.epochs.saturating_sub(epoch));
         self.told = Training {

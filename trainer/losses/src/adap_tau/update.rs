@@ -133,6 +133,17 @@ mod tests {
         assert_close(&found, &[17.72330176, 17.72330176, 2.5850778], 1e-6);
     }
 
+    /// Python: 6.52003834 * exp(-W(x)) of x = (5, 6, 9 less their mean, 6.667) / 0.5, of which two are cut, and / 10.
+    #[test]
+    fn losses_are_divided_by_their_temperature() {
+        let of = |loss_temperature| {
+            let settings = AdapTau { loss_temperature, ..settings(Baseline::Mean(Mean {})) };
+            inverse_temperature_of_users(6.52003834, &LOSSES, &settings).into_iter().map(f64::from).collect::<Vec<_>>()
+        };
+        assert_close(&of(0.5), &[17.72330174, 17.72330174, 1.79902285], 1e-6);
+        assert_close(&of(10.0), &[7.99936134, 7.00410534, 5.3784538], 1e-6);
+    }
+
     /// scipy: 6.52003834 * exp(-lambertw(x)) of x = 0 - 2.4 (cut), 6 - 7.8 (cut), 9 - 7.8.
     #[test]
     fn a_quantile_lies_between_two_losses() {

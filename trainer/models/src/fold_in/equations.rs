@@ -25,7 +25,10 @@ pub(crate) fn solved(model: &dyn LeastSquares, items: &Matrix, histories: &Inter
     let pass = Pass { moved: &mut users, fixed: items, positives: histories, positives_of_fixed: &of_items };
     model
         .half_sweep(SolvedSide::Users, pass)
-        .ok_or_else(|| Error::Impossible(format!("{}: the equations of a history have no solution that floats can hold", model.name())))?;
+        .ok_or_else(|| {
+            let words = "the equations of a history have no solution that floats can hold: the penalty on users' vectors is too small, give a larger one";
+            Error::Impossible(format!("{}: {words}", model.name()))
+        })?;
     Ok(users)
 }
 

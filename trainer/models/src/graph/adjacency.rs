@@ -306,7 +306,10 @@ mod tests {
         ] {
             let nodes = Tensor::new(&[[1.0f64], [2.0], [3.0], [4.0], [5.0]], &Device::Cpu).unwrap();
             let found: Vec<f64> = adjacency.propagate(&nodes).unwrap().flatten_all().unwrap().to_vec1().unwrap();
-            assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6), "{found:?} {expected:?}");
+            assert!(
+                found.len() == expected.len() && found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6),
+                "{found:?} {expected:?}"
+            );
         }
     }
 
@@ -327,7 +330,10 @@ mod tests {
             (Adjacency::mean_of_items(&links), [3.5, 4.0, 4.0, 0.0, 0.0, 0.0]),
         ] {
             let found: Vec<f64> = adjacency.propagate(&nodes).unwrap().flatten_all().unwrap().to_vec1().unwrap();
-            assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6), "{found:?} {expected:?}");
+            assert!(
+                found.len() == expected.len() && found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6),
+                "{found:?} {expected:?}"
+            );
         }
     }
 

@@ -28,6 +28,7 @@ use losses::{QuantileUpdate, Quantiles};
 use models::Trained;
 use optimizers::Stepper;
 use run::Run;
+use std::time::Instant;
 
 /// A training under way.
 pub(crate) struct Learner<'a> {
@@ -138,7 +139,10 @@ impl<'a> Learner<'a> {
             self.set_learning_rate(epoch);
             self.update_quantiles(epoch, QuantileUpdate::BeforeEpoch)?;
         }
+        let (resumed_at, watch) = (self.run.position.so_far.step, Instant::now());
         let loss = rayon::scope(|_| self.train_epoch(epoch))?; // one way into the pool, not one for each loop
+        let steps = f64::from(self.batches.steps() - resumed_at) / f64::from(self.batches.steps());
+        let pairs_per_second = self.state.dataset.train.len() as f64 * steps / watch.elapsed().as_secs_f64().max(1e-9);
         self.update_quantiles(epoch, QuantileUpdate::AfterEpoch)?;
         self.set_columns(epoch)?;
         let evaluates = epoch.is_multiple_of(training.evaluate_every) || epoch == training.epochs;
@@ -149,8 +153,7 @@ impl<'a> Learner<'a> {
         if evaluates {
             self.save_between()?;
         }
-        let pairs = self.state.dataset.train.len() as u64;
-        self.run.observer.epoch(&EpochReport { epoch, epochs: training.epochs, loss, seconds, pairs, validation });
+        self.run.observer.epoch(&EpochReport { epoch, epochs: training.epochs, loss, seconds, pairs_per_second, validation });
         Ok(())
     }
 

@@ -23,10 +23,18 @@ fn read(content: &Content, delimiter: u8, gathered: &mut Gathered<'_>) -> Result
         let line = record.position().map_or(0, csv::Position::line);
         // Every record has as many fields as the header.
         let score = score.map(|place| number(&record[place], "score", line)).transpose()?;
-        let rank = rank.map(|place| number(&record[place], "rank", line)).transpose()?;
+        let rank = rank.map(|place| whole(&record[place], "rank", line)).transpose()?;
         gathered.add(Entry { user: &record[user], item: &record[item], score, rank });
     }
     Ok(())
+}
+
+/// A whole number of a field, which may be written as one with decimals, `1.0`.
+fn whole(text: &str, what: &str, line: u64) -> Result<i64, String> {
+    let refused = || format!("line {line}: the {what} is `{}` (expected a whole number)", quote::value(text));
+    let of_decimal = |number: f64| (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i64);
+    let text = text.trim();
+    text.parse().ok().or_else(|| text.parse().ok().and_then(of_decimal)).ok_or_else(refused)
 }
 
 /// A number of a field.

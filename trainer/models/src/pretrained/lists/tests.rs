@@ -49,6 +49,8 @@ fn scores_order_and_ranks_do_where_there_are_no_scores() {
     assert_eq!(lists("run", "a Q0 q 9 1\na Q0 t 9 2.5\nb Q0 r 1 -.5\na Q0 p 0 1\n"), by_score);
     let by_rank = vec![vec![(4, -1.0), (1, -2.0), (0, -30.0)], vec![(2, 0.0)], vec![]];
     assert_eq!(lists("r.tsv", "\u{feff}rank\titem_id\tuser_id\n2\tq\ta\n1\tt\ta\n0\tr\tb\n30\tp\ta\n"), by_rank);
+    // As pandas writes ranks.
+    assert_eq!(lists("p.tsv", "rank\titem_id\tuser_id\n2.0\tq\ta\n1.0\tt\ta\n0.0\tr\tb\n30.0\tp\ta\n"), by_rank);
     // Equal scores of different ranks stay ties; own ids come before dense ones, as `recommend` writes both.
     assert_eq!(
         lists("both.csv", "user,user_id,rank,item,item_id,score\n9,a,2,9,p,1\n9,a,1,9,q,1\n"),
@@ -111,6 +113,7 @@ fn what_is_no_list_is_named_and_counted() {
         ("m.csv", "usr,item,score\n", "no column `user_id` or `user` (found `usr`, `item`, `score`)"),
         ("o.csv", "user,item\n", "no column `score` or `rank` (found `user`, `item`)"),
         ("x.csv", "user,item,score\na,p,1\na,q,x\n", "line 3: the score is `x` (expected a number)"),
+        ("y.csv", "user,item,rank\na,p,1.0\na,q,2.5\n", "line 3: the rank is `2.5` (expected a whole number)"),
         ("f.run", "a Q0 p\n", "line 1 has 3 fields (expected `qid Q0 docid rank score tag`)"),
         ("b.parquet", "PAR1", ""),
         (
