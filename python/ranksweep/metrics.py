@@ -20,6 +20,13 @@ from ranksweep._native import numpy as np
 
 
 @runtime_checkable
+class Dense(Protocol):
+    """An array that NumPy can read, such as a tensor of PyTorch."""
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]: ...
+
+
+@runtime_checkable
 class Sparse(Protocol):
     """A sparse matrix of SciPy."""
 
@@ -27,7 +34,7 @@ class Sparse(Protocol):
         """The matrix by rows."""
 
 
-Lists = Sequence[ArrayLike] | NDArray[Any] | Sparse
+Lists = Sequence[ArrayLike] | NDArray[Any] | Dense | Sparse
 
 
 def of_scores(
@@ -135,7 +142,7 @@ def lists(name: str, rows: Lists | None, users: int, items: int) -> tuple[bytes,
     """Where each user's items begin, and the items."""
     if rows is None:
         rows = [[]] * users
-    if hasattr(rows, "__array__") and not isinstance(rows, Sparse):
+    if isinstance(rows, Dense) and not isinstance(rows, Sparse):
         rows = np.asarray(rows)
     if isinstance(rows, Sparse):
         sparse = rows.tocsr().copy()

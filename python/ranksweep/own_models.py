@@ -103,13 +103,13 @@ def stored(vectors: "ArrayLike | Mapping[int, ArrayLike]", folder: Path, stem: s
         np.save(file, found.astype(np.float32) if found.dtype.kind in "iu" else found)
         return file.getvalue()
 
-    seeds: Mapping[int | None, ArrayLike] = {**vectors} if isinstance(vectors, Mapping) else {None: vectors}
+    seeds: Mapping[Any, ArrayLike] = vectors if isinstance(vectors, Mapping) else {None: vectors}
     files = {seed: content(array) for seed, array in seeds.items()}
     stem = f"{stem}-{hashlib.sha256(b''.join(files.values())).hexdigest()[:8]}"
-    for seed, written in files.items():
+    for seed, bytes_of_seed in files.items():
         file = folder / (f"{stem}.npy" if seed is None else f"{stem}-{seed}.npy")
         beside = file.with_name(f".{file.name}.{os.getpid()}")
-        beside.write_bytes(written)
+        beside.write_bytes(bytes_of_seed)
         os.replace(beside, file)
     return str(folder / (f"{stem}-{{seed}}.npy" if isinstance(vectors, Mapping) else f"{stem}.npy"))
 

@@ -290,8 +290,9 @@ class OfAnotherLibrary:
 def test_a_matrix_of_another_library_is_a_matrix() -> None:
     scores, held_out = [[3, 2, 1, 0], [0, 1, 2, 3]], [[0, 1, 0, 0], [1, 0, 0, 1]]
     found = metrics.of_scores(scores, OfAnotherLibrary(held_out), ["recall@1", "hit-rate@2"])
-    assert found["recall@1"].tolist() == [0, 0.5] and found["hit-rate@2"].tolist() == [1, 1]
-    with pytest.raises(ValueError, match=r"held_out\[0\] has 0 or 1 for each of 4 items, expected the numbers of items: pass the rows as one array"):
+    assert found["recall@1"].tolist() == [0, 0.5]
+    assert found["hit-rate@2"].tolist() == [1, 1]
+    with pytest.raises(ValueError, match=r"held_out\[0\] has 0 or 1 for each of 4 items, expected the numbers of items: pass the rows"):
         metrics.of_scores(scores, held_out, "recall@1")
 
 

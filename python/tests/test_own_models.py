@@ -79,7 +79,8 @@ def test_one_array_is_one_trial(tmp_path: Path) -> None:
     assert re.fullmatch(r"mod-le-[0-9a-f]{8}-users-[0-9a-f]{8}\.npy", Path(accented["users"]).name)
     # Those of another training of the same name stand beside the first.
     again = ranksweep.external("a-b", np.ones((3, 2)), np.ones((4, 2)), tmp_path)
-    assert again["users"] != one["users"] and not np.load(one["users"]).any()
+    assert again["users"] != one["users"]
+    assert not np.load(one["users"]).any()
     assert not list(tmp_path.glob(".*")), "nothing half-written is left"
 
 
@@ -93,7 +94,8 @@ def test_results_stay_those_that_were_opened(tmp_path: Path) -> None:
     means = [results.leaderboard("arrow")["mean"].to_pylist() for results in [*ranked, alone]]
     assert means[0] == means[2] != means[1]
     assert ranked[0].per_user("arrow").num_rows == alone.per_user("arrow").num_rows
-    assert ranked[0].folder.parent.name == "history" and ranked[1].folder.parent.name == "sweeps"
+    assert ranked[0].folder.parent.name == "history"
+    assert ranked[1].folder.parent.name == "sweeps"
 
 
 def test_other_seeds_are_refused(tmp_path: Path) -> None:
