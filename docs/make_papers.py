@@ -50,6 +50,8 @@ REVISIONS = {
     for path in (HERE.parent / "trainer" / crate / "src").rglob("*.rs")
     if path.stem not in ("kind", "lib", "pool") and (given := re.search(r"fn revision\(&self\) -> u32 \{(.*?)\n    \}", path.read_text(), re.S))
 }
+# By how much a trial's settings raise the revision of its kind: `loss_revision` and `sampler_revision` of trainer/src/trial.rs.
+BY_SETTINGS = {"models": 0, "losses": 1, "samplers": 2}
 CLAIMS = ["holds", "reversed", "equivalent", "undecided", "missing"]
 
 
@@ -165,8 +167,9 @@ class Paper:
     def is_of_now(result, row):
         """Whether a row's training would give the same bits today: `mf-32 / bpr / uniform-1` has the model `mf`, the loss `bpr` and the sampler `uniform`."""
         kinds = [re.match("[a-z0-9-]*?(?=-[0-9]|[^a-z0-9-]|$)", part)[0] for part in row["method"].split(" / ")[:3]]
-        of = [f"{crate}/{kind}" for crate, kind in zip(("models", "losses", "samplers"), kinds)]
-        return result["trainer"] == TRAINER and all(result.get("revisions", {}).get(kind, 0) in REVISIONS.get(kind, {0}) for kind in of)
+        of = [(f"{crate}/{kind}", more) for (crate, more), kind in zip(BY_SETTINGS.items(), kinds)]
+        now = [{number + step for number in REVISIONS.get(kind, {0}) for step in range(more + 1)} for kind, more in of]
+        return result["trainer"] == TRAINER and all(result.get("revisions", {}).get(kind, 0) in now for (kind, _), now in zip(of, now))
 
     def claims(self):
         """Each claim that was put to a test, with its sweep, in the order of the sweeps."""
