@@ -93,6 +93,12 @@ def plain(name: str, others: str) -> str:
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
+def hash_of(files: Mapping[Any, bytes]) -> str:
+    """Some digits by which the files of one training differ from those of others: by the seed of each, and what it holds."""
+    of_seeds = sorted(f"{seed} {hashlib.sha256(content).hexdigest()}" for seed, content in files.items())
+    return hashlib.sha256("\n".join(of_seeds).encode()).hexdigest()[:8]
+
+
 def stored(vectors: "ArrayLike | Mapping[int, ArrayLike]", folder: Path, stem: str) -> str:
     """Writes the vectors of one side, each file whole; the path as a sweep file has it."""
     import numpy as np
@@ -105,7 +111,7 @@ def stored(vectors: "ArrayLike | Mapping[int, ArrayLike]", folder: Path, stem: s
 
     seeds: Mapping[Any, ArrayLike] = vectors if isinstance(vectors, Mapping) else {None: vectors}
     files = {seed: content(array) for seed, array in seeds.items()}
-    stem = f"{stem}-{hashlib.sha256(b''.join(files.values())).hexdigest()[:8]}"
+    stem = f"{stem}-{hash_of(files)}"
     for seed, bytes_of_seed in files.items():
         file = folder / (f"{stem}.npy" if seed is None else f"{stem}-{seed}.npy")
         beside = file.with_name(f".{file.name}.{os.getpid()}")

@@ -130,9 +130,12 @@ class Results(Tables):
         Raises `Error` for one on an object store, and where another run has replaced the results and they are not kept.
         """
         folder = super().folder
-        if self._hash is None or hash_of_plan(folder) == self._hash:
+        if self._hash is None:
             return folder
-        kept = sorted(folder.glob("history/*-*"), key=lambda earlier: int(earlier.name.split("-")[0]))
+        if hash_of_plan(folder) == self._hash:
+            self.checksums = self.checksums_of(folder, "tables.json")
+            return folder
+        kept = [earlier for earlier in folder.glob("history/*-*") if (earlier / "tables.json").is_file()]
         kept = [earlier for earlier in kept if hash_of_plan(earlier) == self._hash]
         if not kept:
             raise Error(f"{folder}: another run has replaced these results, and they are not kept; open the folder again for the new ones")

@@ -82,6 +82,9 @@ def test_one_array_is_one_trial(tmp_path: Path) -> None:
     assert again["users"] != one["users"]
     assert not np.load(one["users"]).any()
     assert not list(tmp_path.glob(".*")), "nothing half-written is left"
+    one_way, other_way = ({first: [[1.0]], second: [[2.0]]} for first, second in ((1, 2), (2, 1)))
+    of_seeds = ranksweep.external("m", one_way, one_way, tmp_path)
+    assert ranksweep.external("m", other_way, other_way, tmp_path)["users"] != of_seeds["users"]
 
 
 def test_results_stay_those_that_were_opened(tmp_path: Path) -> None:

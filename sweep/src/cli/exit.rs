@@ -7,7 +7,7 @@
 //! | 2 | the sweep file or the command line is wrong; nothing was done | correct it |
 //! | 42 | `train --index` or `--trial`: the trial failed in a way that would repeat, and that is remembered | do not retry |
 //! | 42 | `drive`: the sweep has ended with failures; `prepare --plan`: the sources have changed since they were submitted | submit again |
-//! | 75 | SIGTERM or SIGINT came; what was done is kept | start again to go on |
+//! | 75 | SIGTERM, SIGINT or SIGHUP came; what was done is kept | start again to go on |
 //! | 124 | `train --index` or `--trial`: the trial's time limit is over; its state is kept | go on with a larger limit |
 //!
 //! [`CODES`] says it to whoever asks for help; `docs/survival.md` says more.
@@ -29,7 +29,7 @@ Exit codes:
   1    some trials of the sweep failed, or data, storage or the machine did; a retry may help
   2    the sweep file or the command line is wrong
   42   train --index or --trial: the trial failed in a way that would repeat; a retry does not help
-  75   interrupted by SIGTERM or SIGINT; what was done is kept, and the same command goes on
+  75   interrupted by SIGTERM, SIGINT or SIGHUP; what was done is kept, and the same command goes on
   124  train --index or --trial: the trial's time limit is over; a larger one goes on";
 
 /// A sweep that has ended on the cluster, and not well: to drive it again would change nothing.

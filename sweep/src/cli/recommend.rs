@@ -102,8 +102,12 @@ impl Recommend {
         let backbone = &trained.backbone;
         let how = backbone.how_to_fold_in();
         let unused = [
-            ("--ridge", self.ridge.is_some() && !matches!(how, FoldIn::Ridge), "weighs a ridge regression"),
-            ("--fold-in", self.fold_in.is_some() && !matches!(how, FoldIn::Attached), "says how users come to a train graph"),
+            ("--ridge", self.ridge.is_some() && !matches!(how, FoldIn::Ridge | FoldIn::Unknown(_)), "weighs a ridge regression"),
+            (
+                "--fold-in",
+                self.fold_in.is_some() && !matches!(how, FoldIn::Attached | FoldIn::Unknown(_)),
+                "says how users come to a train graph",
+            ),
         ];
         if let Some((flag, _, what)) = unused.into_iter().find(|(_, is_unused, _)| *is_unused) {
             let words = format!("{flag} {what}, and {} (trial {}) folds histories in another way", trial.method, trial.trial);

@@ -16,7 +16,7 @@ pub struct ReportArguments {
     sweep: String,
     #[command(flatten)]
     plan: Planned,
-    /// The format: the page, or each dataset's leaderboard as a table to paste; when left out, what the suffix of --out says (.html, .md, .tex, .csv), else html
+    /// The format: the page, or each dataset's leaderboard as a table to paste; when left out, what the suffix of --out says (.html, .md, .tex, .csv), html without --out
     #[arg(long, value_enum)]
     format: Option<ReportFormat>,
     /// Where it goes; when left out, the page goes into the sweep's folder and the leaderboard is printed, and tables are printed
@@ -36,14 +36,6 @@ impl ReportArguments {
         let parse = |flag: &str, url: &String| Location::parse(url).map_err(|error| Usage(format!("{flag}: {error}")));
         let out = self.out.as_ref().map(|url| parse("--out", url)).transpose()?;
         let figures = self.figures.as_ref().map(|url| parse("--figures", url)).transpose()?;
-        let session = self.plan.open(&self.sweep, global)?;
-        let results = Results::read(&session)?;
-        let report = runner::report(&session, &results)?;
-        if let Some(folder) = figures {
-            let files = report.figures(&results.input(&session))?;
-            files.into_iter().try_for_each(|(name, svg)| folder.join(&name).write(svg))?;
-            output::print_aside(&format!("{folder}\n"))?;
-        }
         let format = match (self.format, &out) {
             (Some(format), _) => format,
             (None, None) => ReportFormat::Html,
@@ -53,6 +45,14 @@ impl ReportArguments {
                 })?
             }
         };
+        let session = self.plan.open(&self.sweep, global)?;
+        let results = Results::read(&session)?;
+        let report = runner::report(&session, &results)?;
+        if let Some(folder) = figures {
+            let files = report.figures(&results.input(&session))?;
+            files.into_iter().try_for_each(|(name, svg)| folder.join(&name).write(svg))?;
+            output::print_aside(&format!("{folder}\n"))?;
+        }
         let text = || report.export(&results.input(&session), format);
         match out {
             Some(out) => {

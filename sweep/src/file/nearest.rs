@@ -18,7 +18,8 @@ pub(crate) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
         _ => format!("expected one of {}", expected.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")),
     };
     let (near, word) = (nearest(word, expected), quote::value(word));
-    if let Some((metric, cutoff)) = word.split_once('@').filter(|(metric, _)| expected.contains(metric)) {
+    let is_metric_at = |(metric, cutoff): &(&str, &str)| what == "name" && expected.contains(metric) && cutoff.parse::<u32>().is_ok();
+    if let Some((metric, cutoff)) = word.split_once('@').filter(is_metric_at) {
         return format!("unknown {what} `{word}`: write `{metric}` here, and {cutoff} under `cutoffs` ({list})");
     }
     match near {
@@ -60,6 +61,7 @@ mod tests {
         assert_eq!(nearest("hinge", &kinds), None);
         assert_eq!(nearest("gpu", &["auto", "cpu", "cuda"]), Some("cuda"));
         assert_eq!(unknown("key", "x", &["dim"]), "unknown key `x`: expected `dim`");
+        assert!(unknown("kind", "softmax@20", &kinds).contains("did you mean `softmax"));
         let metric = unknown("name", "ndcg@20", &["ndcg", "mrr"]);
         assert_eq!(metric, "unknown name `ndcg@20`: write `ndcg` here, and 20 under `cutoffs` (expected one of `ndcg`, `mrr`)");
     }

@@ -1,10 +1,10 @@
 //! Settings of the evaluation in words.
 
-use super::{Input, sampled, splits};
+use super::{Input, measured::Measured, sampled, splits};
 use crate::tables::LeaderboardRow;
 use evaluator::{
     settings::{Correction, Evaluation, Family, Margin, Mask, Over, RecallDenominator, Test, Ties, Users},
-    significance::Comparison,
+    significance::{Comparison, Spread},
 };
 use std::collections::BTreeSet;
 
@@ -152,29 +152,32 @@ pub(super) fn conventions(input: &Input, ranking: &[&LeaderboardRow]) -> String 
         "Intervals: {}, {}, of each mean alone ({}, up to {replicates}); tests are paired by user, so they can tell apart what overlaps. All metrics but \
          {} are exploratory.",
         level(evaluation),
-        of_intervals(ranking, splits > 1),
+        of_intervals(input, ranking, splits > 1),
         crate::number::counted(most(|row| row.users), "user"),
         evaluation.primary()
     );
     format!("{intervals} {}; {}.", sampled::among(evaluation), ties(evaluation.ties))
 }
 
-/// The sources of variance that the intervals of a table count: `over users and seeds`; of some methods nothing may be known of seeds.
-fn of_intervals(ranking: &[&LeaderboardRow], splits: bool) -> String {
-    let counted: BTreeSet<&str> =
-        ranking.iter().filter(|row| row.ci_low.is_some()).filter_map(|row| Some(over(row.over?, splits))).collect();
+/// The sources of variance that the intervals of a table count: `over users and seeds`. Seeds are counted where some are known to spread; what fits at once has none.
+fn of_intervals(input: &Input, ranking: &[&LeaderboardRow], splits: bool) -> String {
+    let measured = Measured::new(input);
+    let counted = |row: &&LeaderboardRow| {
+        let found = measured.of(&row.dataset, row.at, &row.method).filter(|found| found.ci_low.is_some())?;
+        Some(over(if matches!(found.spread, Spread::Own | Spread::Pooled) { found.over } else { Over::Users }, splits))
+    };
+    let counted: BTreeSet<&str> = ranking.iter().filter_map(counted).collect();
     let users = over(Over::Users, splits);
     let others: Vec<&str> = counted.iter().copied().filter(|words| *words != users).collect();
-    match others[..] {
-        [] => format!("over {users}"),
-        [others] if counted.contains(users) => format!("over {others}, over {users} alone where nothing is known of seeds"),
-        _ => format!("over {}", others.join(" or ")),
-    }
+    if others.is_empty() { format!("over {users}") } else { format!("over {}", others.join(" or ")) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{super::example, Over, significance, two_digits};
+    use super::{
+        super::{Report, example},
+        Over, Spread, conventions, significance, two_digits,
+    };
 
     #[test]
     fn the_legend_names_what_the_tests_have_counted() {
@@ -183,6 +186,26 @@ mod tests {
         assert!(said(&sweep).contains("t-test over users and seeds,"), "{}", said(&sweep));
         sweep.comparisons.iter_mut().for_each(|row| row.over = Over::Users);
         assert!(said(&sweep).contains("t-test over users,"), "{}", said(&sweep));
+    }
+
+    #[test]
+    fn the_intervals_count_seeds_where_seeds_are_known() {
+        let mut sweep = example::sweep();
+        let said = |sweep: &example::Sweep| {
+            let input = sweep.input();
+            let report = Report::new(&input);
+            conventions(&input, &report.ranking("books", input.primary()))
+        };
+        assert!(
+            said(&sweep).starts_with("Intervals: 95%, over users and seeds, of each mean alone (400 users, up to 3 seeds);"),
+            "{}",
+            said(&sweep)
+        );
+        // As of one seed: nothing is known of those that learn, and what fits at once has none.
+        for row in sweep.components.iter_mut().filter(|row| row.spread != Spread::None) {
+            (row.spread, row.over) = (Spread::Unknown, Over::Users);
+        }
+        assert!(said(&sweep).starts_with("Intervals: 95%, over users, of each mean alone"), "{}", said(&sweep));
     }
 
     #[test]
