@@ -64,13 +64,10 @@ class Tables:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.is_here = "://" not in os.fspath(folder)
         self.url = str(Path(folder).expanduser().resolve()) if self.is_here else os.fspath(folder)
-        self.checksums: dict[Path, str] = {}
-        if not self.is_here:
-            return
-        if not self.folder.is_dir():
+        if self.is_here and not self.folder.is_dir():
             raise Error(f"{self.folder}: there is no such folder")
-        if self.marker is not None:
-            self.checksums = self.checksums_of(self.folder, self.marker)
+        if self.is_here and self.marker is not None:
+            self.read_json(self.marker)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url})"
@@ -83,25 +80,24 @@ class Tables:
         """
         return Path(on_this_machine(self.url))
 
+    @property
+    def checksums(self) -> dict[Path, str]:
+        """The checksums of the folder's files, where it has a marker."""
+        folder = self.folder
+        files = {} if self.marker is None else self.read_json(self.marker)["files"]
+        return {folder / name: file["sha256"] for name, file in files.items()}
+
     def table(self, name: str) -> Table:
         """The table of a name, `leaderboard` or `per_user`: a file, or all files of a folder."""
-        path = self.folder / f"{name}.parquet"
-        inside = self.folder / name
+        path, inside, checksums = self.folder / f"{name}.parquet", self.folder / name, self.checksums
         if not path.is_file() and inside.is_dir():
-            kept = [file for file in self.checksums if file.parent == inside]
-            return Table(sorted(kept or inside.glob("*.parquet")), self.checksums)
-        return Table([path], self.checksums)
+            kept = [file for file in checksums if file.parent == inside]
+            return Table(sorted(kept or inside.glob("*.parquet")), checksums)
+        return Table([path], checksums)
 
     def read_json(self, name: str) -> Any:
         """A JSON file of the folder."""
-        return self.json_of(self.folder, name)
-
-    def checksums_of(self, folder: Path, marker: str) -> dict[Path, str]:
-        """The checksums of a folder's files that its marker has."""
-        return {folder / name: file["sha256"] for name, file in self.json_of(folder, marker)["files"].items()}
-
-    def json_of(self, folder: Path, name: str) -> Any:
-        """A JSON file of a folder."""
+        folder = self.folder
         try:
             return json.loads((folder / name).read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -130,16 +126,12 @@ class Results(Tables):
         Raises `Error` for one on an object store, and where another run has replaced the results and they are not kept.
         """
         folder = super().folder
-        if self._hash is None:
-            return folder
-        if hash_of_plan(folder) == self._hash:
-            self.checksums = self.checksums_of(folder, "tables.json")
+        if self._hash is None or hash_of_plan(folder) == self._hash:
             return folder
         kept = [earlier for earlier in folder.glob("history/*-*") if (earlier / "tables.json").is_file()]
         kept = [earlier for earlier in kept if hash_of_plan(earlier) == self._hash]
         if not kept:
             raise Error(f"{folder}: another run has replaced these results, and they are not kept; open the folder again for the new ones")
-        self.checksums = self.checksums_of(kept[-1], "tables.json")
         return kept[-1]
 
     @property
@@ -256,8 +248,8 @@ class PreparedDataset(Tables):
         """The table of a name, `train` or `users`, whose rows may go on in further files: `train-2.parquet` and so on."""
         first = super().table(name)
         parts = re.compile(rf"{re.escape(name)}-(\d+)\.parquet")
-        more = sorted((int(found[1]), file) for file in self.checksums if (found := parts.fullmatch(file.name)))
-        return Table([*first.paths, *(file for _, file in more)], self.checksums)
+        more = sorted((int(found[1]), file) for file in first.checksums if (found := parts.fullmatch(file.name)))
+        return Table([*first.paths, *(file for _, file in more)], first.checksums)
 
     @property
     def manifest(self) -> dict[str, Any]:

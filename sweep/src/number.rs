@@ -69,17 +69,9 @@ pub(super) fn parameters(parameters: &serde_json::Value, keys: Option<&[String]>
     let shown = |key: &String| keys.is_none_or(|keys| keys.contains(key));
     let all: Vec<(&String, &serde_json::Value)> = parameters.as_object().into_iter().flatten().filter(|(key, _)| shown(key)).collect();
     let alone = |key: &str| all.iter().filter(|(other, _)| own(other) == own(key)).count() == 1;
-    let pairs = all.iter().map(|(key, value)| format!("{} {}", if alone(key) { own(key) } else { key.as_str() }, plain(value)));
+    let pairs =
+        all.iter().map(|(key, value)| format!("{} {}", if alone(key) { own(key) } else { key.as_str() }, crate::plan::plain(value)));
     pairs.collect::<Vec<_>>().join(", ")
-}
-
-/// A value without quotes, and a whole number without decimals.
-fn plain(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Number(number) if number.is_f64() => crate::plan::plain(value),
-        other => other.to_string(),
-    }
 }
 
 /// A key without the role before the dot: `temperature` of `loss.temperature`.

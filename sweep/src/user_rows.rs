@@ -7,8 +7,8 @@ use dataset::{Location, quote, table};
 /// The column of users, by the names that it may have.
 const USER: [&str; 2] = ["user_id", "user"];
 
-/// The users of a table, `.parquet`, or text with a header whose fields a comma, a tab or a semicolon separates (in `.tsv` always a tab), and the value of the column that has one of these names,
-/// row by row; none where it is null or empty.
+/// The users of a table, `.parquet`, or text with a header whose fields a comma, a tab or a semicolon separates (in `.tsv` always a tab), and the value of the column that has
+/// one of these names, row by row; none where it is null or empty.
 ///
 /// # Errors
 /// A file that cannot be read or has a row without a user; [`Usage`] where it lacks a column.

@@ -9,7 +9,7 @@ use arrow::{
     record_batch::RecordBatch,
 };
 use std::fs;
-use support::{Ended, SWEEP, Sandbox};
+use support::{Ended, SWEEP, Sandbox, assert_holm};
 
 const PAPER: &str = "\
 seeds: [1, 2]
@@ -91,14 +91,7 @@ fn numbers_and_claims_are_judged_by_run_and_report() {
     assert_eq!(texts(&claims, "kind"), ["better", "better", "better", "better", "increasing", "faster"]);
     assert_eq!((texts(&claims, "over")[5].as_str(), texts(&claims, "metric")[5].as_str()), ("seeds", "ndcg"));
     assert!(texts(&claims, "verdict")[5] != "missing" && ran.contains("bpr on mf-4 in fewer epochs than softmax on mf-4"), "{ran}");
-    // Holm: the k-th smallest of m p-values times m - k + 1, never below the one before.
-    let mut steps: Vec<(f64, f64)> = numbers(&claims, "p_value").into_iter().zip(numbers(&claims, "p_adjusted")).collect();
-    steps.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let mut last = 0.0_f64;
-    for (place, (alone, adjusted)) in steps.into_iter().enumerate() {
-        last = last.max(alone * (6 - place) as f64).min(1.0);
-        assert!((adjusted - last).abs() < 1e-12, "{adjusted} {last}");
-    }
+    assert_holm(numbers(&claims, "p_value").into_iter().zip(numbers(&claims, "p_adjusted")).collect());
 
     let page = fs::read_to_string(sandbox.path("runs/sweeps/tiny/report.html")).unwrap();
     assert!(page.contains("Beside the paper") && page.contains("popularity above bpr on mf-4"));

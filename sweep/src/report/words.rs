@@ -125,8 +125,12 @@ pub(super) fn significance(input: &Input, dataset: &str, splits: bool) -> String
 
 /// What the deciding tests of a dataset count: less than was asked for where nothing is known of the spread over seeds.
 fn counted(input: &Input, dataset: &str) -> Over {
-    let settings = &input.evaluation.significance;
-    deciding(input, dataset).map(|row| row.over).find(|over| *over != settings.over).unwrap_or(settings.over)
+    least_counted(deciding(input, dataset), input.evaluation.significance.over)
+}
+
+/// What comparisons count where that is less than was asked for, else what was asked for.
+pub(super) fn least_counted<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>, asked: Over) -> Over {
+    comparisons.into_iter().map(|row| row.over).find(|over| *over != asked).unwrap_or(asked)
 }
 
 /// The comparisons of a dataset that decide.

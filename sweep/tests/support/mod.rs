@@ -216,3 +216,14 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let paths = entries.map(|entry| entry.unwrap().path());
     paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
+
+/// Holds pairs of a p-value and its adjusted one against Holm's steps: the k-th smallest of m times m - k + 1, never below the one before, at most 1.
+#[track_caller]
+pub(crate) fn assert_holm(mut pairs: Vec<(f64, f64)>) {
+    pairs.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (count, mut last) = (pairs.len(), 0.0_f64);
+    for (place, (alone, adjusted)) in pairs.into_iter().enumerate() {
+        last = last.max(alone * (count - place) as f64).min(1.0);
+        assert!((adjusted - last).abs() < 1e-12, "{place}: {adjusted} {last}");
+    }
+}

@@ -11,7 +11,7 @@ use evaluator::{
     settings::Significance,
     significance::{Comparison, datasets::Record},
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All that a comparison over datasets is made from.
 pub(crate) struct Data<'a> {
@@ -122,7 +122,8 @@ fn means<'a>(data: &Data<'a>) -> Means<'a> {
         };
         let trials: Vec<_> = data.values.iter().filter(|trial| trial.dataset == dataset).filter_map(of_metric).collect();
         let counted = counted(&trials.iter().map(|(trial, _)| *trial).collect::<Vec<_>>());
-        for (trial, mean) in trials.into_iter().filter(|(trial, _)| counted.iter().any(|counted| counted.trial == trial.trial)) {
+        let ids: BTreeSet<&str> = counted.iter().map(|trial| trial.trial.as_str()).collect();
+        for (trial, mean) in trials.into_iter().filter(|(trial, _)| ids.contains(&*trial.trial)) {
             means.entry((dataset, &trial.method)).or_default().entry(trial.split_seed).or_default().insert(&trial.trial, mean);
         }
     }

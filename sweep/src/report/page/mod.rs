@@ -140,10 +140,10 @@ fn settings(input: &Input) -> Vec<(&'static str, String)> {
     let splits = !input.splits.is_empty();
     let significance = &evaluation.significance;
     // What was counted, and how it was adjusted, may be less than was asked for.
-    let of_test = |test| input.comparisons.iter().filter(move |row| row.test == test && row.primary);
-    let counted = |test| of_test(test).map(|row| row.over).find(|over| *over != significance.over).unwrap_or(significance.over);
+    let primary = || input.comparisons.iter().filter(|row| row.primary);
+    let counted = |test| words::least_counted(primary().filter(|row| row.test == test), significance.over);
     let tests: Vec<String> = significance.tests.iter().map(|&test| words::test(test, counted(test), splits)).collect();
-    let mut adjusted: Vec<&str> = input.comparisons.iter().filter(|row| row.primary).map(|row| words::correction(row.correction)).collect();
+    let mut adjusted: Vec<&str> = primary().map(|row| words::correction(row.correction)).collect();
     adjusted.sort_unstable();
     adjusted.dedup();
     if adjusted.is_empty() {
