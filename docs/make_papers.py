@@ -4,8 +4,9 @@
     python docs/make_papers.py runs
 
 Each paper has a folder of sweep files, a table of the numbers that these can be set beside (printed*.csv), and one of the numbers that they cannot
-(not-judged.csv, with the reason); together these are all numbers of the paper, each once. A sweep that reads the paper otherwise than another one is named
-in other-readings.csv: what both have is counted of the other one. Verdicts are those of reproduction.parquet and claims.parquet,
+(not-judged.csv, with the reason); together these are all numbers of the paper's tables of results, each once. A sweep that reads the paper otherwise than another
+one is named in other-readings.csv: numbers that both have, and claims of the same place, are counted of the other one; where no other one is named, because
+the reading was found with its test values in view, nothing of it is counted. `method` confines a line to what names that method. Verdicts are those of reproduction.parquet and claims.parquet,
 which `ranksweep run` writes. What a sweep gave is kept in docs/papers/results/, so that one can be run again without the others: those that
 are not in the folder keep their lines. What was found out about the differences is written by hand, in docs/papers/notes/, and goes below the tables.
 """
@@ -114,7 +115,7 @@ class Paper:
         self.printed = [line for path in sorted(folder.glob("printed*.csv")) for line in lines(path)]
         self.others = lines(folder / "not-judged.csv")
         readings = folder / "other-readings.csv"
-        self.readings = {line["sweep"]: line for line in lines(readings)} if readings.exists() else {}
+        self.readings = {line["sweep"]: line for line in lines(readings)}
         self.results = collections.defaultdict(list)
         for file, result in self.run.items():
             for row in result["numbers"]:
@@ -123,12 +124,23 @@ class Paper:
         self.said = collections.defaultdict(list)
         for file, result in self.run.items():
             for row in result["claims"]:
-                self.said[tuple(row[key] for key in ("dataset", "claim", "metric", "cutoff"))].append((file, row))
+                self.said[tuple(row[key] for key in ("dataset", "place", "metric", "cutoff"))].append((file, row))
 
     def counted(self, found):
-        """Of what several sweeps found of one number or claim, what is counted: not of another reading of a sweep that has it too."""
+        """Of what several sweeps found of one number, or at one place that claims something, what is counted: not of another reading of a sweep that has it too."""
         sweeps = {file.stem for file, _ in found}
-        return [(file, row) for file, row in found if file.stem not in self.readings or self.readings[file.stem]["of"] not in sweeps]
+
+        def is_of_another(file, row):
+            line = self.readings.get(file.stem)
+            if line is None or line["method"] not in row.get("claim", row.get("method")):
+                return False
+            return not line["of"] or line["of"] in sweeps
+
+        return [(file, row) for file, row in found if not is_of_another(file, row)]
+
+    def found_in_view(self, key):
+        """Whether a number has a result alone of a reading that was found with its test values in view."""
+        return any(not self.readings.get(file.stem, {"of": file.stem})["of"] for file, _ in self.results.get(key, []))
 
     def result(self, line):
         """The sweep and the row of a number: of the sweep that is named after its table, where several have it."""
@@ -144,10 +156,12 @@ class Paper:
     def states(self):
         """How many numbers are reproduced, contradicted, and not judged, by the reason."""
         judged, reasons = collections.Counter(), collections.Counter()
-        for _, _, row in self.numbers():
+        for line, _, row in self.numbers():
             verdict = row and row["verdict"]
             if verdict in VERDICTS:
                 judged[verdict] += 1
+            elif row is None and self.found_in_view(tuple(line[key] for key in KEY)):
+                reasons[IN_VIEW] += 1
             else:
                 reasons[UNJUDGED[verdict]] += 1
         for line in self.others:
@@ -172,8 +186,17 @@ class Paper:
         return result["trainer"] == TRAINER and all(result.get("revisions", {}).get(kind, 0) in now for (kind, _), now in zip(of, now))
 
     def claims(self):
-        """Each claim that was put to a test, with its sweep, in the order of the sweeps."""
-        return sorted((one for found in self.said.values() for one in self.counted(found)), key=lambda one: one[0])
+        """Each claim that was put to a test, with its sweep, in the order of the sweeps; one that several sweeps have is of the first of them."""
+        once = {}
+        for file, row in sorted((one for found in self.said.values() for one in self.counted(found)), key=lambda one: one[0]):
+            once.setdefault(tuple(row[key] for key in ("dataset", "place", "claim", "metric", "cutoff")), (file, row))
+        return list(once.values())
+
+    def numbers_of_other_readings(self):
+        """The lines of other readings, which are not counted: each with its sweep, and the row of its result."""
+        for line in self.printed:
+            found = self.results.get(tuple(line[key] for key in KEY), [])
+            yield from ((line, *one) for one in found if one not in self.counted(found))
 
     def claims_of_other_readings(self):
         """Those of other readings, which are not counted."""
@@ -183,8 +206,11 @@ class Paper:
 UNJUDGED = {
     None: "its sweep is written and was not run",
     "missing": "its training failed or was not run",
-    "undecided": "undecided: the interval holds no difference as well as one beyond the margin",
+    "undecided": "undecided: their interval holds no difference as well as one beyond the margin",
 }
+
+
+IN_VIEW = "its reading was found with its test values in view: below, and not counted"
 
 
 def percent(share):
@@ -234,16 +260,18 @@ def in_words(counts, order):
 
 def page(paper):
     judged, reasons = paper.states()
-    claims = collections.Counter(row["verdict"] for _, row in paper.claims())
+    claims, undecided = collections.Counter(row["verdict"] for _, row in paper.claims()), reasons[UNJUDGED["undecided"]]
     total = len(paper.printed) + len(paper.others)
+    different = paper.different()
+    different = "" if different == sum(judged.values()) else f"The judged ones are {different} different ones, as some stand in several tables.\n"
     text = f"""# Paper {paper.id}: {TITLES[paper.id]}
 
 Made by `python docs/make_papers.py runs` from the tables of the sweeps below, or from docs/papers/results/ where a sweep was not run again; not
 edited by hand but for the notes at its end. [statistics.md](../statistics.md#beside-a-paper) says how numbers and claims are judged.
 
-Of {total} printed numbers {judged["reproduced"]} are reproduced, {judged["contradicted"]} are contradicted and {total - sum(judged.values())} are not judged.
-The {sum(judged.values())} that are judged are {paper.different()} different ones, as some stand in several tables.
-Of {sum(claims.values())} claims that were put to a test: {in_words(claims, CLAIMS) or "none yet"}.
+Of {total} printed numbers {judged["reproduced"]} are reproduced, {judged["contradicted"]} are contradicted, {undecided} are undecided and
+{total - sum(judged.values()) - undecided} are not judged.
+{different}Of {sum(claims.values())} claims that were put to a test: {in_words(claims, CLAIMS) or "none yet"}.
 
 ## The sweeps
 
@@ -255,6 +283,14 @@ give other bits; it is {TRAINER} now.
     if numbers:
         header = ["in the paper", "dataset", "method", "metric", "printed", "ours", "difference", "interval of it", "seeds", "verdict"]
         text += f"\n## The numbers\n\n{table(header, [number_line(*found) for found in numbers])}"
+    others = list(paper.numbers_of_other_readings())
+    if others:
+        text += f"""
+### The same numbers by other readings
+
+Not counted: of what the paper leaves open these sweeps have another reading.
+
+{table(["sweep file", "reading", *header], [[link(file), paper.readings[file.stem]["reading"], *number_line(line, file, row)] for line, file, row in others])}"""
     if claims:
         header = ["in the paper", "dataset", "claim", "metric", "difference", "with its interval", "adjusted p", "seeds", "verdict"]
         text += f"\n## The claims\n\n{table(header, [claim_line(*claim) for claim in paper.claims()])}"
@@ -266,7 +302,7 @@ give other bits; it is {TRAINER} now.
 Not counted: of what the paper leaves open these sweeps have another reading.
 
 {table(["sweep file", "reading", *header], [[link(file), paper.readings[file.stem]["reading"], *claim_line(file, row)] for file, row in others])}"""
-    text += f"\n## Not judged\n\n{table(['numbers', 'reason'], [[count, reason] for reason, count in reasons.most_common()])}"
+    text += f"\n## Undecided and not judged\n\n{table(['numbers', 'reason'], [[count, reason] for reason, count in reasons.most_common()])}"
     notes = OUT / "notes" / f"{paper.id}.md"
     if notes.exists():
         text += "\n" + re.sub(r"^# .*", "## Notes", notes.read_text().strip(), count=1) + "\n"
@@ -283,25 +319,27 @@ def summary(papers):
         total.update(judged), total.update({"all": count, "waiting": waiting, "undecided": reasons[UNJUDGED["undecided"]], "claims": sum(claims.values())})
         total.update({f"claim {name}": claims[name] for name in CLAIMS})
         name = f"[{paper.id}](papers/{paper.id}.md): {TITLES[paper.id]}"
-        body.append([name, count, judged["reproduced"], judged["contradicted"], sum(reasons.values()), waiting])
+        undecided = reasons[UNJUDGED["undecided"]]
+        body.append([name, count, judged["reproduced"], judged["contradicted"], undecided, sum(reasons.values()) - undecided, waiting])
         claim_body.append([name, sum(claims.values()), *[claims[verdict] for verdict in CLAIMS]])
     judged = total["reproduced"] + total["contradicted"]
     (HERE / "papers.md").write_text(f"""# The five papers, judged
 
-Made by `python docs/make_papers.py runs`; not edited by hand. Every number that the five papers print is in exactly one state: **reproduced**, as the
-interval of the difference between our mean and the number lies within 5% of it; **contradicted**, as the two differ and are not known to be so near; or
-**not judged**, for a reason that stands on the paper's page. Claims are judged over users and seeds, adjusted after Holm for all claims of a sweep; one that sweeps of several readings have is
-counted once.
+Made by `python docs/make_papers.py runs`; not edited by hand. Every number of the tables of results of the five papers is in exactly one state:
+**reproduced**, as the interval of the difference between our mean and the number lies within 5% of it; **contradicted**, as the two differ and are not known
+to be so near; **undecided**, as neither can be told with the seeds there are; or **not judged**, for a reason that stands on the paper's page. Claims are
+judged over users and seeds, those of how fast a method learns over seeds alone, adjusted after Holm for all claims of a sweep; one that sweeps of several
+readings have is counted once.
 [statistics.md](statistics.md#beside-a-paper) has the tests. Any line can be run again: `ranksweep run configs/papers/001/table-2-health.yaml` gives it in
 `runs/sweeps/`, and `ranksweep report` shows it.
 
 ## Numbers
 
-{judged} of {total["all"]} numbers are judged: {total["reproduced"]} reproduced, {total["contradicted"]} contradicted; {sum(paper.different() for paper in papers)} of these are different
+{judged} of {total["all"]} numbers are judged: {total["reproduced"]} reproduced, {total["contradicted"]} contradicted; {total["undecided"]} more are undecided. {sum(paper.different() for paper in papers)} of these are different
 ones, as some stand in several tables of their paper, and {sum(paper.earlier() for paper in papers)} were judged by an earlier version of the trainer than the present {TRAINER}, which the pages of the papers name. For {total["waiting"]} more the sweep is written and was not
-run; {total["undecided"]} are undecided with the seeds there are.
+run.
 
-{table(["paper", "numbers", "reproduced", "contradicted", "not judged", "of these: sweep not run"], body)}
+{table(["paper", "numbers", "reproduced", "contradicted", "undecided", "not judged", "of these: sweep not run"], body)}
 ## Claims
 
 {table(["paper", "claims tested", "hold", "reversed", "equivalent", "undecided", "without a result"], claim_body)}""")

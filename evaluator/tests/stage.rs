@@ -260,7 +260,7 @@ fn what_cannot_be_ranked_is_named() {
     let error = |flags: &[&str]| evaluate(&root, flags).unwrap_err();
     let nowhere = format!("{root}/nowhere");
     let none = error(&["--checkpoints", &nowhere]);
-    assert!(none.to_string().contains("no finished trial of dataset `small` (f00d)"), "{none}");
+    assert!(none.to_string().contains("nowhere does not exist, or is empty"), "{none}");
     let failed = format!("{root}/trials/cc");
     assert!(error(&["--checkpoints", &failed]).to_string().contains("1 failed or are not done"));
     assert!(matches!(error(&["--alpha", "2"]), Error::Settings { reason } if reason.contains("`alpha` is 2")));

@@ -35,6 +35,12 @@ impl Gpu {
         Self::Emulated(crate::emulated::Emulated)
     }
 
+    /// The most bytes that buffers of the emulator had at once on this thread, since this was last asked.
+    #[cfg(feature = "emulator")]
+    pub fn emulated_peak() -> usize {
+        crate::emulated::peak()
+    }
+
     /// A second stream of the same device and memory, for work that runs beside that of this one. It begins after all that was asked for here; from then on
     /// nothing of the two is in order but what [`wait_for`](Self::wait_for) says. candle's operations stay on the first.
     ///

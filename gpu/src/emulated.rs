@@ -5,7 +5,7 @@ use crate::{
     element::Element,
     launch::{Grid, Kernel, LaunchArgument},
 };
-use std::ffi::c_void;
+use std::{cell::Cell, ffi::c_void};
 
 /// The CPU in the place of a GPU.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +13,17 @@ pub struct Emulated;
 
 /// Numbers on either side of a buffer that no kernel may write.
 const GUARD: usize = 64;
+
+thread_local! {
+    /// Bytes of the buffers that this thread has, and the most since it was last asked.
+    static HELD: Cell<usize> = const { Cell::new(0) };
+    static PEAK: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The most bytes that this thread had in buffers at once, since it was last asked.
+pub(crate) fn peak() -> usize {
+    PEAK.replace(HELD.get())
+}
 
 /// Memory that notices when something is written beside it.
 #[derive(Debug)]
@@ -24,6 +35,8 @@ impl<T: Element> Guarded<T> {
     pub(crate) fn zeros(length: usize) -> Self {
         let mut values = vec![guard::<T>(); length + 2 * GUARD];
         values[GUARD..GUARD + length].fill(T::zeroed());
+        HELD.set(HELD.get() + length * size_of::<T>());
+        PEAK.set(PEAK.get().max(HELD.get()));
         Self { values }
     }
 
@@ -37,6 +50,13 @@ impl<T: Element> Guarded<T> {
     pub(crate) fn values_mut(&mut self) -> &mut [T] {
         let end = self.values.len() - GUARD;
         &mut self.values[GUARD..end]
+    }
+}
+
+impl<T> Drop for Guarded<T> {
+    fn drop(&mut self) {
+        let bytes = (self.values.len() - 2 * GUARD) * size_of::<T>();
+        HELD.set(HELD.get().saturating_sub(bytes)); // another thread may have made it
     }
 }
 

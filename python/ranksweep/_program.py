@@ -52,7 +52,8 @@ def call(arguments: Iterable[str], listen: Callable[[Event], None]) -> str:
 
     Raises `Error` when the command fails.
     """
-    command = [find(), *arguments, "--log-format", "json"]
+    # Its standard input is open for as long as this process lives: a notebook's kernel may be killed at any moment.
+    command = [find(), *arguments, "--log-format", "json", "--stop-with-stdin"]
     environment = {name: value for name, value in os.environ.items() if name != "RUST_LOG"}
     last = LastWords()
     # In a session of its own, so that an interrupt of the terminal or the notebook comes once, and from here.
@@ -60,7 +61,7 @@ def call(arguments: Iterable[str], listen: Callable[[Event], None]) -> str:
         tempfile.TemporaryFile() as output,
         subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.PIPE,
             text=True,

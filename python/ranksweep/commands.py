@@ -15,7 +15,7 @@ from ranksweep.results import Comparison, PreparedDataset, Results
 from ranksweep.sweep import Dataset, Evaluation, Sweep
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from ranksweep.own_models import Vectors
 
 File = str | os.PathLike[str]
 
@@ -67,8 +67,8 @@ def evaluate(
 @overload
 def evaluate(
     *,
-    users: "ArrayLike | Mapping[int, ArrayLike]",
-    items: "ArrayLike | Mapping[int, ArrayLike]",
+    users: "Vectors",
+    items: "Vectors",
     dataset: Dataset | Mapping[str, Any],
     name: str = "vectors",
     similarity: str = "dot",

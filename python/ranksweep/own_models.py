@@ -4,7 +4,8 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,14 @@ from ranksweep.sweep import Backbone, Block, Dataset, Evaluation, Settings, Swee
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    #: The vectors of one side: one array, or one for each seed, or for each seed of a split and seed.
+    Vectors = ArrayLike | Mapping[int, ArrayLike] | Mapping[tuple[int, int], ArrayLike] | Mapping[tuple[int, None], ArrayLike]
+
 
 def external(
     name: str,
-    users: "ArrayLike | Mapping[int, ArrayLike]",
-    items: "ArrayLike | Mapping[int, ArrayLike]",
+    users: "Vectors",
+    items: "Vectors",
     folder: File,
     *,
     similarity: str = "dot",
@@ -28,16 +32,19 @@ def external(
 
     `users` has the shape users x dim and `items` items x dim, with rows in the order of the prepared dataset's dense ids: those of
     `PreparedDataset.users()` and `items()`, and of the matrices that `export` writes. A mapping has such an array for each seed of the sweep.
+    Of a dataset with several splits, or with folds, its keys are pairs: the split's seed or the fold's number, and the sweep's seed, or `None`
+    where one training on each split stands for all seeds.
     The names of the files have a hash of the vectors, so that those of two trainings stand side by side.
     `similarity` is `dot`, `cosine` or `negative-squared-distance`. `name` is what the leaderboard calls the method, in brackets behind
     `external`.
 
-    Raises `ValueError` where users and items have other seeds, or arrays that are no vectors of one length.
+    Raises `ValueError` where users and items have other seeds, seeds are not all of one form, or arrays are no vectors of one length.
     """
     of_seeds = [set(side) if isinstance(side, Mapping) else None for side in (users, items)]
     if of_seeds[0] != of_seeds[1]:
-        seen = ["one array" if seeds is None else f"seeds {sorted(seeds)}" for seeds in of_seeds]
+        seen = ["one array" if seeds is None else f"seeds {sorted(seeds, key=str)}" for seeds in of_seeds]
         raise ValueError(f"users have {seen[0]} and items {seen[1]}: expected the same seeds")
+    of_place(of_seeds[0])
     check_shapes(users, items)
     stem = plain(name, r"[^a-zA-Z0-9_.+@-]+")
     folder = Path(folder).expanduser()
@@ -47,8 +54,8 @@ def external(
 
 
 def sweep_of_vectors(
-    users: "ArrayLike | Mapping[int, ArrayLike]",
-    items: "ArrayLike | Mapping[int, ArrayLike]",
+    users: "Vectors",
+    items: "Vectors",
     dataset: Dataset | Mapping[str, Any],
     name: str,
     similarity: str,
@@ -61,16 +68,44 @@ def sweep_of_vectors(
     storage = os.path.expanduser(storage)
     backbone = external(name, users, items, Path(storage) / "vectors", similarity=similarity)
     grid: list[Block | Settings] = [Block([Backbone("popularity"), backbone])]
-    seeds = sorted(users) if isinstance(users, Mapping) else None
+    keys: Collection[Any] = users.keys() if isinstance(users, Mapping) else []
+    seeds = sorted({key[1] if isinstance(key, tuple) else key for key in keys} - {None}) or None
     label = plain(f"{dataset['name'] if isinstance(dataset, Mapping) else dataset.name}-{name}", r"[^a-zA-Z0-9_.-]+")
     return Sweep(name=label, storage=storage, datasets=[dataset], grid=grid, seeds=seeds, evaluation=evaluation)
 
 
-def check_shapes(users: "ArrayLike | Mapping[int, ArrayLike]", items: "ArrayLike | Mapping[int, ArrayLike]") -> None:
+def of_place(keys: Collection[Any] | None) -> str:
+    """What a file's name has in the place of the keys of a mapping; nothing of one array.
+
+    Raises `ValueError` where the keys are not all of one form.
+    """
+
+    def form(key: Any) -> str | None:
+        match key:
+            case Integral():
+                return "-{seed}"
+            case (Integral(), Integral()):
+                return "-{split_seed}-{seed}"
+            case (Integral(), None):
+                return "-{split_seed}"
+            case _:
+                return None
+
+    if keys is None:
+        return ""
+    forms = {form(key) for key in keys}
+    found = forms.pop() if len(forms) == 1 else None
+    if found is None:
+        expected = "expected whole numbers, or pairs of a split's seed and a seed, or of a split's seed and None"
+        raise ValueError(f"seeds are {sorted(keys, key=str)}: {expected}")
+    return found
+
+
+def check_shapes(users: "Vectors", items: "Vectors") -> None:
     """That both sides of each seed are matrices whose rows have as many numbers."""
     import numpy as np
 
-    def shapes(side: "ArrayLike | Mapping[int, ArrayLike]") -> dict[str, tuple[int, ...]]:
+    def shapes(side: "Vectors") -> dict[str, tuple[int, ...]]:
         of_seeds = {f" of seed {seed}": array for seed, array in side.items()} if isinstance(side, Mapping) else {"": side}
         return {of: np.asarray(array).shape for of, array in of_seeds.items()}
 
@@ -99,7 +134,7 @@ def hash_of(files: Mapping[Any, bytes]) -> str:
     return hashlib.sha256("\n".join(of_seeds).encode()).hexdigest()[:8]
 
 
-def stored(vectors: "ArrayLike | Mapping[int, ArrayLike]", folder: Path, stem: str) -> str:
+def stored(vectors: "Vectors", folder: Path, stem: str) -> str:
     """Writes the vectors of one side, each file whole; the path as a sweep file has it."""
     import numpy as np
 
@@ -109,15 +144,16 @@ def stored(vectors: "ArrayLike | Mapping[int, ArrayLike]", folder: Path, stem: s
         np.save(file, found.astype(np.float32) if found.dtype.kind in "iu" else found)
         return file.getvalue()
 
-    seeds: Mapping[Any, ArrayLike] = vectors if isinstance(vectors, Mapping) else {None: vectors}
-    files = {seed: content(array) for seed, array in seeds.items()}
+    arrays: Mapping[Any, ArrayLike] = vectors if isinstance(vectors, Mapping) else {(): vectors}
+    files = {seed: content(array) for seed, array in arrays.items()}
     stem = f"{stem}-{hash_of(files)}"
     for seed, bytes_of_seed in files.items():
-        file = folder / (f"{stem}.npy" if seed is None else f"{stem}-{seed}.npy")
+        parts = seed if isinstance(seed, tuple) else (seed,)
+        file = folder / ("-".join([stem, *(str(part) for part in parts if part is not None)]) + ".npy")
         beside = file.with_name(f".{file.name}.{os.getpid()}")
         beside.write_bytes(bytes_of_seed)
         os.replace(beside, file)
-    return str(folder / (f"{stem}-{{seed}}.npy" if isinstance(vectors, Mapping) else f"{stem}.npy"))
+    return str(folder / f"{stem}{of_place(arrays if isinstance(vectors, Mapping) else None)}.npy")
 
 
 def export(sweep: Sweep | File, out: File, format: str = "npz", *, dataset: str | None = None, storage: File | None = None) -> Path:

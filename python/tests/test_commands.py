@@ -138,6 +138,19 @@ def test_ctrl_c_reaches_the_program_once(tmp_path: Path) -> None:
     assert not running(str(tmp_path))
 
 
+def test_the_program_goes_with_a_python_that_is_killed(tmp_path: Path) -> None:
+    script = SCRIPT.format(path=[str(Path(__file__).parent)], storage=str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stderr is not None
+        until(process.stderr.readline, "evaluated epoch=")
+        process.kill()
+    deadline = time.monotonic() + 60
+    while running(str(tmp_path)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not running(str(tmp_path)), "the program trains on without anybody who waits for it"
+    assert list(tmp_path.glob("trials/*/resume/*"))
+
+
 def until(readline: Callable[[], str], wanted: str) -> str:
     """All lines up to the first with some words."""
     lines = ""

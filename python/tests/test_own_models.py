@@ -101,6 +101,39 @@ def test_results_stay_those_that_were_opened(tmp_path: Path) -> None:
     assert ranked[1].folder.parent.name == "sweeps"
 
 
+def test_each_split_has_vectors_of_its_own(tmp_path: Path) -> None:
+    sweep = small(tmp_path / "runs")
+    source = ranksweep.Source("synthetic", users=60, items=40, interactions=900)
+    data = ranksweep.Dataset("toys", source, split=ranksweep.Split("cross-validation", folds=3, validation=0.1, seed=1))
+    sweep.datasets = [data]
+    exported = ranksweep.export(sweep, tmp_path / "exported")
+    folders = sorted(exported.iterdir())
+    assert [folder.name for folder in folders] == ["toys-1", "toys-2", "toys-3"]
+    train = {fold: sp.load_npz(folder / "train.npz") for fold, folder in enumerate(folders, 1)}
+    random = np.random.default_rng(0)
+    users, items = train[1].shape
+    sides = [{(fold, seed): random.normal(size=(rows, 4)) for fold in train for seed in (1, 2)} for rows in (users, items)]
+    alone = [{(fold, None): side[fold, 1] for fold in train} for side in sides]
+    of_seeds = ranksweep.external("seeds", sides[0], sides[1], tmp_path / "vectors")
+    of_splits = ranksweep.external("splits", alone[0], alone[1], tmp_path / "vectors")
+    assert of_seeds["users"].endswith("-{split_seed}-{seed}.npy")
+    assert of_splits["users"].endswith("-{split_seed}.npy")
+    sweep.grid = [ranksweep.Block([ranksweep.Backbone("popularity"), of_seeds, of_splits])]
+    rows = ranksweep.run(sweep, progress=False).trials("arrow").to_pylist()
+    found = {(row["method"], row["split_seed"], row["seed"]) for row in rows if row["method"] != "popularity"}
+    expected = {("external(seeds)", fold, seed) for fold in (1, 2, 3) for seed in (1, 2)}
+    assert found == expected | {("external(splits)", fold, None) for fold in (1, 2, 3)}
+    board = ranksweep.evaluate(users=alone[0], items=alone[1], dataset=data, storage=tmp_path / "runs", progress=False)
+    assert {row["title"] for row in board.leaderboard("arrow").to_pylist()} == {"popularity", "external(vectors)"}
+
+
+@pytest.mark.parametrize("seeds", [[1, (1, 1)], [(1, 1), (2, None)], [(1,)], ["1"], []])
+def test_seeds_of_several_forms_are_refused(tmp_path: Path, seeds: list[Any]) -> None:
+    side = {seed: [[1.0]] for seed in seeds}
+    with pytest.raises(ValueError, match="expected whole numbers, or pairs of a split's seed and a seed"):
+        ranksweep.external("x", side, side, tmp_path)
+
+
 def test_other_seeds_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"users have seeds \[1, 2\] and items seeds \[1\]: expected the same seeds"):
         ranksweep.external("x", {1: [[1.0]], 2: [[1.0]]}, {1: [[1.0]]}, tmp_path)

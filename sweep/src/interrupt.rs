@@ -98,6 +98,19 @@ pub fn listen(format: LogFormat) -> io::Result<()> {
     Ok(())
 }
 
+/// Interrupts this process when its standard input ends.
+///
+/// # Errors
+/// When the operating system gives no thread.
+pub(crate) fn stop_with_stdin() -> io::Result<()> {
+    let watch = || {
+        // An input that fails has ended too.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let _ = low_level::raise(SIGTERM);
+    };
+    thread::Builder::new().name("stdin".to_owned()).spawn(watch).map(drop)
+}
+
 /// Whether the process outlives its terminal, as under `nohup`, or nothing can be known of that.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

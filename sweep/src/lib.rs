@@ -34,6 +34,7 @@ pub mod recommend;
 pub mod report;
 pub mod runner;
 pub mod schema;
+mod shell;
 pub mod status;
 mod study;
 pub mod submission;

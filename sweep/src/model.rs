@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use dataset::{Dataset, Location};
 use evaluator::{MetricAt, Scorer};
 use std::collections::HashSet;
-use trainer::Ended;
+use trainer::{Ended, Outcome};
 
 /// A trained model that can rank.
 pub(crate) struct Model {
@@ -40,6 +40,9 @@ pub(crate) fn read(session: &Session, dataset: Option<&str>, trial: Option<&str>
             Usage(format!("trial {} was not trained to its end, and has no model; `ranksweep status` lists them", trial.trial)).into()
         );
     };
+    if let Outcome::Failed(error) = &ended.outcome {
+        return Err(Usage(runner::failed(&trial.trial, error)).into());
+    }
     let scorer = ended.scorer(&folder)?;
     Ok(Model { trial, dataset, scorer, stored: (ended, folder) })
 }

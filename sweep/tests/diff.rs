@@ -243,6 +243,16 @@ fn what_was_measured_otherwise_is_not_compared() {
 }
 
 #[test]
+fn another_search_and_other_content_are_settings_that_differ() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let halved = format!("{SWEEP}search: {{kind: successive-halving, epochs: 1}}\n");
+    run(&sandbox, &halved);
+    let out = shown(&sandbox, &["s.yaml"]);
+    assert!(out.contains("search") && !out.contains("what both have has the same"), "{out}");
+}
+
+#[test]
 fn a_sweep_file_names_the_tables_of_its_own_plan() {
     let sandbox = Sandbox::new(SWEEP);
     sandbox.run_well();

@@ -203,6 +203,8 @@ fn stages_one_by_one_equal_a_run() {
     let stored = ["evaluate", "--checkpoints", "runs/trials", "--dataset", dataset.to_str().unwrap(), "--out", "again"];
     assert!(staged.expect(0, &stored).0.contains("ndcg@20"));
     assert!(staged.path("again/metrics.parquet").exists());
+    let mistyped = [&stored[..2], &["runs/trialz"], &stored[3..]].concat();
+    assert!(staged.expect(2, &mistyped).1.contains("runs/trialz does not exist, or is empty"));
     assert!(staged.expect(2, &["evaluate"]).1.contains("SWEEP"));
     assert!(staged.expect(2, &["evaluate", "--checkpoints", "runs/trials"]).1.contains("--dataset"));
     let (out, _) = staged.expect(0, &["recommend", "s.yaml", "-k", "3"]);

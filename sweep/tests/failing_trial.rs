@@ -89,6 +89,11 @@ fn what_failed_is_tried_again_where_that_is_asked_for_and_nothing_else_is() {
     assert!(failed.iter().all(|trial| again.error.contains(trial)), "{}", again.error);
     let once_more = sandbox.run();
     assert!(!once_more.error.contains(" training trial="), "{}", once_more.error);
+    for command in ["recommend", "refit"] {
+        let refused = sandbox.ended(&mut sandbox.command(&[command, "s.yaml", "--trial", &failed[0]]));
+        let words = format!("trial {} failed, and has no model: ", failed[0]);
+        assert!(refused.complaint(2).starts_with(&words) && refused.error.contains("--retry-failed"), "{}", refused.error);
+    }
 }
 
 #[test]

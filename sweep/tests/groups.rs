@@ -112,6 +112,11 @@ fn each_mistake_has_one_message() {
     ] {
         let ended = groups(&sandbox, arguments);
         assert!(ended.complaint(code).contains(expected), "{arguments:?}\n{}", ended.error);
+        assert!(
+            !expected.starts_with("--metric") || ended.complaint(code).starts_with("--metric"),
+            "the file is not to blame: {}",
+            ended.error
+        );
     }
     sandbox.write("s.yaml", changed("epochs: 2", "epochs: 3"));
     let ended = groups(&sandbox, &["--users", "users.csv", "--column", "country"]);

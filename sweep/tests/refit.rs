@@ -44,7 +44,10 @@ fn popularity_counts_every_interaction_and_tables_stay_as_they_are() {
     assert!(early.complaint(2).contains("was not trained on all interactions yet; `ranksweep refit`"), "{}", early.error);
 
     let said = does_well(&sandbox, &["refit", "s.yaml", "--method", "popularity"]);
-    assert!(said.contains(&format!("popularity (trial {popularity}) on all 120 interactions; nothing is left")), "{said}");
+    assert!(
+        said.contains(&format!("popularity (trial {popularity}) on all 120 interactions of the prepared dataset; nothing is left")),
+        "{said}"
+    );
     let mut counts: BTreeMap<String, f32> = BTreeMap::new();
     pairs().into_iter().for_each(|(_, item)| *counts.entry(item).or_default() += 1.0);
     let found = scores(&sandbox, &["--refit", "--trial", &popularity]);
@@ -68,7 +71,7 @@ fn a_learned_model_is_that_of_a_train_part_with_everything() {
     let trial = sandbox.timeless_rows().0.into_iter().find(|trial| trial.loss.as_deref() == Some("bpr")).unwrap();
     let epochs = trial.best_epoch.unwrap();
     let said = does_well(&sandbox, &["refit", "s.yaml", "--trial", &trial.trial]);
-    let trained = format!("on all 120 interactions, {epochs} epoch");
+    let trained = format!("on all 120 interactions of the prepared dataset, {epochs} epoch");
     assert!(said.contains(&trained), "{said}");
     let found = scores(&sandbox, &["--refit", "--trial", &trial.trial]);
     assert_ne!(found, scores(&sandbox, &["--trial", &trial.trial]));

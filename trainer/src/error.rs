@@ -69,6 +69,19 @@ pub enum Error {
         /// What the driver says.
         reason: String,
     },
+    /// A tensor that candle's operations on a GPU would not come to the end of. A CPU has no such bound.
+    #[error(
+        "{what} would be one tensor of {numbers} numbers, and candle's operations on a GPU count {most} at most: take fewer dimensions or a smaller \
+         batch, or train it with `device: cpu`"
+    )]
+    TooLarge {
+        /// What the tensor holds.
+        what: &'static str,
+        /// Its numbers.
+        numbers: u64,
+        /// The most numbers of a tensor.
+        most: u64,
+    },
     /// A finished trial that had failed before.
     #[error("{0}")]
     FailedBefore(String),
@@ -86,7 +99,7 @@ impl Error {
             Self::Model(error) => error.repeats(),
             Self::Changed { .. } | Self::FailedBefore(_) => false,
             Self::TakenOver | Self::Interrupted { .. } | Self::TimeLimit { .. } | Self::NoCuda { .. } | Self::NoDevice { .. } => false,
-            Self::Ranks(_) | Self::Collective { .. } => false,
+            Self::Ranks(_) | Self::Collective { .. } | Self::TooLarge { .. } => false,
             #[cfg(any(test, feature = "cuda"))]
             Self::Gpu(_) => false,
         }

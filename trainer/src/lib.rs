@@ -28,11 +28,11 @@ pub mod trial;
 mod validation;
 
 pub use collective::{Ranks, Rendezvous, Secret};
-pub use device::{fits_gpu, has_kernels};
+pub use device::{KernelSizes, fits_gpu, has_kernels};
 pub use error::{Error, Result};
 pub use fit::{
     Device, DeviceMemory, Ended, EpochReport, Fence, Fit, Observer, Operations, Outcome, Progress, Resources, curve, device_memory, forget,
-    memory, progress, rung_curves, stored, train,
+    host_memory, kernel_sizes, memory, progress, rung_curves, stored, train,
 };
 pub use losses::Loss;
 pub use models::Backbone;

@@ -186,6 +186,12 @@ impl Learning {
         self.sampler.negatives(self.training.batch_size)
     }
 
+    /// Rows of a batch, pairs or users, and the positives of each, where there are so many users and train interactions.
+    pub(crate) fn batch(&self, users: u64, train: u64) -> (u64, u64) {
+        let (rows, own) = self.loss.list().map_or((train, 1), |list| (users, list as u64));
+        (u64::from(self.training.batch_size).min(rows), own)
+    }
+
     /// The [revision](losses::LossKind::revision) of the loss, and one more where it has an adversary and the model a vector for each row of a batch: the adversary
     /// took these rows for users; or where it has lists and the model counts how often a batch has an item: what fills short lists was counted.
     pub fn loss_revision(&self, backbone: &Backbone) -> u32 {

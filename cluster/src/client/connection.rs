@@ -7,9 +7,9 @@ use kube::{
     Api, Client, Config, Resource,
     api::{ApiResource, DynamicObject},
     client::{Body, ClientBuilder},
-    config::InferConfigError,
+    config::{InferConfigError, KubeconfigError},
 };
-use std::{error::Error as _, future::Future, time::Duration};
+use std::{error::Error as _, future::Future, io::ErrorKind, time::Duration};
 use tower::{BoxError, Service, util::MapResponseLayer};
 
 /// No single answer is waited for longer.
@@ -33,7 +33,7 @@ impl Cluster {
     /// # Errors
     /// [`ClientError::NoCluster`] when neither is there or whole. Nothing is asked of the cluster yet.
     pub async fn connect(namespace: Option<&str>) -> Result<Self, ClientError> {
-        let config = Config::infer().await.map_err(|error| ClientError::NoCluster { reason: unconfigured(&error) })?;
+        let config = Config::infer().await.map_err(|error| unconfigured(&error))?;
         Self::of(config, namespace)
     }
 
@@ -41,7 +41,8 @@ impl Cluster {
         config.connect_timeout = Some(CONNECTION);
         let namespace = namespace.unwrap_or(&config.default_namespace).to_owned();
         let (at, warnings) = (config.cluster_url.to_string(), Warnings::default());
-        let builder = ClientBuilder::try_from(config).map_err(|error| ClientError::NoCluster { reason: innermost(&error) })?;
+        let builder =
+            ClientBuilder::try_from(config).map_err(|error| ClientError::NoCluster { reason: innermost(&error), is_named: true })?;
         Ok(Self { client: builder.with_layer(&keeping(&warnings)).build(), at, namespace, warnings })
     }
 
@@ -111,10 +112,18 @@ fn keeping<B>(warnings: &Warnings) -> MapResponseLayer<impl Fn(Response<B>) -> R
 }
 
 /// Why there is no configuration: inside of a pod its service account is at fault, elsewhere the kubeconfig.
-fn unconfigured(error: &InferConfigError) -> String {
-    let reason = match (std::env::var_os("KUBERNETES_SERVICE_HOST"), Config::incluster()) {
-        (Some(_), Err(error)) => error.to_string(),
-        _ => error.source().map_or_else(|| error.to_string(), ToString::to_string),
+fn unconfigured(error: &InferConfigError) -> ClientError {
+    let is_set = |name: &str| std::env::var_os(name).is_some();
+    let kubeconfig = error.source().and_then(|source| source.downcast_ref::<KubeconfigError>());
+    let is_missing = match kubeconfig {
+        Some(KubeconfigError::ReadConfig(error, _)) => error.kind() == ErrorKind::NotFound,
+        Some(KubeconfigError::FindPath) => true,
+        _ => false,
     };
-    reason.replace("'\"", "`").replace("\"'", "`")
+    let reason = match (is_set("KUBERNETES_SERVICE_HOST"), Config::incluster()) {
+        (true, Err(error)) => error.to_string(),
+        _ => kubeconfig.map_or_else(|| error.to_string(), ToString::to_string),
+    };
+    let is_named = is_set("KUBERNETES_SERVICE_HOST") || is_set("KUBECONFIG") || !is_missing;
+    ClientError::NoCluster { reason: reason.replace("'\"", "`").replace("\"'", "`"), is_named }
 }

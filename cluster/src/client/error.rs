@@ -13,6 +13,8 @@ pub enum ClientError {
     NoCluster {
         /// Why no cluster is found.
         reason: String,
+        /// Whether somebody has tried to name one: by KUBECONFIG, a kubeconfig that is not whole, or the environment of a pod.
+        is_named: bool,
     },
     /// No answer.
     #[error("cannot reach the Kubernetes API at {at}: {reason}; check the network and the kubeconfig's current context")]

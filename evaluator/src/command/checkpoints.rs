@@ -75,6 +75,11 @@ pub(super) fn find(folder: &Location, dataset: &Dataset) -> Result<FoundCheckpoi
     }
     if found.candidates.is_empty() {
         let FoundCheckpoints { other_datasets, unfinished, .. } = found;
+        if other_datasets + unfinished == 0 && folder.folders()?.is_empty() {
+            return Err(Error::Settings {
+                reason: format!("{folder} does not exist, or is empty (expected `trials` of a storage, or a trial in it)"),
+            });
+        }
         let reason = format!(
             "{folder} has no finished trial of dataset `{}` ({}): {other_datasets} are of other datasets, {unfinished} failed or are not done",
             dataset.name, dataset.fingerprint

@@ -43,6 +43,11 @@ impl TestKind for Bootstrap {
         "bootstrap"
     }
 
+    /// Two or three seeds are few values to draw from.
+    fn fewest_seeds(&self) -> usize {
+        4
+    }
+
     fn counts_seeds(&self) -> bool {
         true
     }

@@ -16,6 +16,16 @@ pub(crate) trait TestKind: Sync {
         false
     }
 
+    /// The seeds from which on it keeps its level: with fewer it calls methods different that are alike far more often (docs/calibration.md).
+    fn fewest_seeds(&self) -> usize {
+        2
+    }
+
+    /// Whether it looks at the differences of the same user or seed; the others compare two samples.
+    fn is_paired(&self) -> bool {
+        true
+    }
+
     /// Whether it can tell by the seeds alone, of values that have no users.
     fn tells_by_seeds_alone(&self) -> bool {
         self.counts_seeds()

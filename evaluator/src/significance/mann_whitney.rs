@@ -31,6 +31,10 @@ impl TestKind for MannWhitney {
         "Mann-Whitney U test"
     }
 
+    fn is_paired(&self) -> bool {
+        false
+    }
+
     fn found(&self, compared: &Compared, _resampled: Option<&Resampled>) -> Found {
         let columns = compared.columns();
         let tested = compared.pairs.all.par_iter().map(|&(a, b)| mann_whitney(columns[a], columns[b])).collect();

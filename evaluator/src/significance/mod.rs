@@ -107,6 +107,16 @@ impl Test {
         self.kind().counts_seeds()
     }
 
+    /// The seeds from which on the test keeps its level: with fewer it calls methods different that are alike far more often (docs/calibration.md).
+    pub fn fewest_seeds(self) -> usize {
+        self.kind().fewest_seeds()
+    }
+
+    /// Whether the test looks at the differences of the same user or seed; the others compare two samples.
+    pub fn is_paired(self) -> bool {
+        self.kind().is_paired()
+    }
+
     /// Whether the test can tell by the seeds alone, of values that have no users.
     pub(crate) fn tells_by_seeds_alone(self) -> bool {
         self.kind().tells_by_seeds_alone()

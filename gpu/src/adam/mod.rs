@@ -11,7 +11,7 @@ mod tests;
 pub use leaps::{Leap, Leaps};
 
 use crate::{
-    Buffer, Gpu, Result,
+    Buffer, Error, Gpu, Result,
     buffer::{read, write},
     launch::{Grid, LaunchArgument, count, number},
 };
@@ -83,6 +83,10 @@ pub type Rows<'a> = (&'a Buffer<u32>, &'a Buffer<u32>);
 pub fn step(gpu: &Gpu, mut table: Table, gradient: &Buffer<f32>, touched: &Buffer<u8>, step: &Step, others_move: bool) -> Result<()> {
     assert_eq!([gradient.len(), touched.len()], [table.values.len(), table.rows()], "gradients have the shape of their table");
     let parts = table.values.len() / if table.dim.is_multiple_of(4) { 4 } else { 1 };
+    if u32::try_from(parts).is_err() {
+        let reason = format!("{} rows of {} numbers are 2^32 numbers or more; take a `dim` that four divides", table.rows(), table.dim);
+        return Err(Error::Device { what: "move a table by Adam".to_owned(), reason });
+    }
     let others = [read(gradient), read(touched), count(parts), count(usize::from(others_move))];
     let arguments: Vec<_> = table.arguments().into_iter().chain(others).chain(step.arguments()).collect();
     gpu.launch("adam_step", Grid::threads(parts), &arguments)

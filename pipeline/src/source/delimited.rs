@@ -136,16 +136,23 @@ fn table(text: &str, separator: &str) -> Option<Vec<Vec<String>>> {
     (width > 1 && rows.len() as f64 >= ALIKE * count as f64).then_some(rows)
 }
 
-/// Whether the first row holds names: some that are known or asked for, or text above a column of numbers or of times.
+/// Whether the first row holds names: some that are known or asked for, or text above a column of numbers or of times, which may have empty fields.
 fn has_header(rows: &[Vec<String>], known: &KnownColumns) -> bool {
     let KnownColumns { user, item, rating, timestamp } = known;
     if [user, item, rating, timestamp].into_iter().flatten().any(|name| rows[0].contains(name) && name.parse::<usize>().is_err()) {
         return true;
     }
-    let is_above =
-        |is: fn(&str) -> bool| move |column: usize| rows.len() > 1 && !is(&rows[0][column]) && rows[1..].iter().all(|row| is(&row[column]));
+    let is_above = |is: fn(&str) -> bool| {
+        move |column: usize| {
+            let mut below = rows[1..].iter().map(|row| row[column].as_str()).filter(|field| !field.is_empty()).peekable();
+            !rows[0][column].is_empty() && !is(&rows[0][column]) && below.peek().is_some() && below.all(is)
+        }
+    };
     let columns = || 0..rows[0].len();
-    rows[0].iter().any(|name| roles::is_known(name)) || columns().any(is_above(roles::is_number)) || columns().any(is_above(roles::is_time))
+    rows[0].iter().any(|name| roles::is_known(name))
+        || columns().any(is_above(roles::is_number))
+        || columns().any(is_above(roles::is_time))
+        || columns().any(is_above(roles::begins_with_digit))
 }
 
 /// A separator must be told from quotes and line ends.

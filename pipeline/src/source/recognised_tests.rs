@@ -62,6 +62,31 @@ fn unknown_names_above_dates_are_a_header() {
 }
 
 #[test]
+fn a_column_that_is_asked_for_has_no_other_role() {
+    let known = KnownColumns { rating: Some("date".into()), ..KnownColumns::default() };
+    let expected = delimited(",", true, json!({"user": "user", "item": "item", "rating": "date"}));
+    assert_eq!(of("asked.csv", "user,item,date\nu,i,5\nv,j,4\n", known).unwrap(), expected);
+}
+
+#[test]
+fn a_header_is_seen_above_gaps_and_the_numbers_and_dates_of_other_countries() {
+    let known = KnownColumns { user: Some("who".into()), item: Some("what".into()), ..KnownColumns::default() };
+    let gaps = "who,what,rating,timestamp\nanna,brot,5,\nbob,milch,,2024-05-01\n";
+    let expected = delimited(",", true, json!({"user": "who", "item": "what", "rating": "rating", "timestamp": "timestamp"}));
+    assert_eq!(of("gaps.csv", gaps, known).unwrap(), expected);
+    for (name, content) in [
+        ("comma.csv", "kunde;produkt;bewertung\nanna;brot;4,5\nbob;milch;3,0\n"),
+        ("points.csv", "kunde;produkt;zeitpunkt\nanna;brot;25.06.2024 16:44\nbob;milch;26.06.2024 08:00\n"),
+        ("gap.csv", "konto,artikel,sterne\nanna,brot,4\nbob,milch,\n"),
+    ] {
+        let message = of(name, content, KnownColumns::default()).unwrap_err();
+        assert!(message.contains("none of them is known to hold user"), "{name}: {message}");
+    }
+    let bare = delimited(",", false, json!({"user": 0, "item": 1}));
+    assert_eq!(found("words.csv", "anna,brot\nbob,milch\nbob,brot\n"), bare);
+}
+
+#[test]
 fn of_a_folder_the_file_of_interactions_is_taken() {
     for (name, content) in [("README.txt", "About this data\n"), ("movies.dat", "1193::One Flew::Drama\n")] {
         stored(&format!("recognised/ml-1m/{name}"), content);

@@ -102,10 +102,10 @@ const LARGEST_RATING: f64 = 100.0;
 /// Times in seconds are numbers from this on: 1973 and later.
 const EARLIEST_TIME: f64 = 1e8;
 
-/// Whether a name is that of a column of users or items.
+/// Whether a name is that of a column that is looked for.
 pub(super) fn is_known(name: &str) -> bool {
     let plain = plain(name);
-    [USERS, ITEMS].iter().any(|names| names.contains(&plain.as_str()))
+    [USERS, ITEMS, RATINGS, TIMES].iter().any(|names| names.contains(&plain.as_str()))
 }
 
 /// Columns by their names. `file` is what holds them.
@@ -113,11 +113,13 @@ pub(super) fn is_known(name: &str) -> bool {
 /// # Errors
 /// When no column is known to hold users or items, or one that is asked for is not there.
 pub(super) fn by_name(file: &str, names: &[String], known: &KnownColumns) -> Result<Columns> {
+    let KnownColumns { user, item, rating, timestamp } = known;
+    let is_asked = |name: &String| [user, item, rating, timestamp].into_iter().flatten().any(|asked| asked == name);
     let find = |asked: &Option<String>, usual: &[&str], role: &str| match asked {
         Some(asked) => names.iter().find(|name| *name == asked).map(Some).ok_or_else(|| {
             Error::setting("columns", format!("{file} has no column `{}` for {role}; it has {}", quote::value(asked), quote::names(names)))
         }),
-        None => Ok(usual.iter().find_map(|usual| names.iter().find(|name| plain(name) == *usual))),
+        None => Ok(usual.iter().find_map(|usual| names.iter().find(|name| plain(name) == *usual && !is_asked(name)))),
     };
     let must = |asked: &Option<String>, usual: &[&str], role: &str| {
         find(asked, usual, role)?.ok_or_else(|| {
@@ -199,6 +201,11 @@ fn is_rating(text: &str) -> bool {
 /// Whether a text is a time that a column without a name may hold.
 pub(super) fn is_time(text: &str) -> bool {
     time::parse(text).is_some_and(|time| !is_number(text) || time >= EARLIEST_TIME)
+}
+
+/// Whether a text begins as numbers and dates of all countries do.
+pub(super) fn begins_with_digit(text: &str) -> bool {
+    text.trim_ascii().trim_start_matches(['-', '+']).starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// A name in small letters and digits alone, without RecBole's type.

@@ -58,12 +58,13 @@ impl Last {
         self.is_date().then(|| time::date(moment)).flatten().unwrap_or_else(|| moment.to_string())
     }
 
-    /// What is said where a date is set beside times that are hardly in seconds: those of the year 5138 and later.
+    /// What is said where a date is set beside times that are hardly in seconds: those before 1973, and of the year 5138 and later.
     fn unit(&self, moment: f64) -> &'static str {
-        if self.is_date() && moment.abs() > 1e11 {
-            "; the source's times look like milliseconds: give the moment as such a number"
-        } else {
-            ""
+        match moment.abs() {
+            _ if !self.is_date() => "",
+            1e8..=1e11 => "",
+            1e11.. => "; the source's times look like milliseconds: give the moment as such a number",
+            _ => "; the source's times do not look like seconds since 1970: give the moment as a number like theirs",
         }
     }
 

@@ -179,6 +179,10 @@ fn temporal_parts_at_a_date() {
         message(serde_json::json!({"test": "2030-01-01"})),
         "`split.test`: no interaction is from `2030-01-01` on, the last is at 2001-09-09T01:46:40Z (expected an earlier moment, or a share)"
     );
+    let days = [('a', 1, 20_240_501.0), ('b', 1, 20_240_930.0)];
+    let split = Split::Temporal(serde_json::from_value(serde_json::json!({"test": "2024-10-01"})).unwrap());
+    let message_of_days = held_out(split, &days).err().unwrap().to_string();
+    assert!(message_of_days.contains("do not look like seconds since 1970"), "{message_of_days}");
     let in_milliseconds = [('a', 1, 1.6e12), ('b', 1, 1.7e12)];
     let split = Split::Temporal(serde_json::from_value(serde_json::json!({"test": "2022-01-01"})).unwrap());
     let message_of = held_out(split, &in_milliseconds).err().unwrap().to_string();

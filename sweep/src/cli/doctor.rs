@@ -35,6 +35,9 @@ impl Doctor {
         }
         let timed = if self.bench { doctor::time(&mut report) } else { Ok(()) };
         output::print(&report.text())?;
+        if timed.is_err() && !self.check && self.out.is_none() {
+            return timed.map(|()| Ending::Done); // what `--check` wrote before stays
+        }
         if let Some(file) = file {
             file.write(report.to_json())?;
             output::print(&format!("{file}\n"))?;

@@ -31,14 +31,14 @@ pub struct Gc {
 }
 
 impl Gc {
-    /// Finds, lists, asks and removes. Nothing may be at work on the storage meanwhile; where a shared training is, this refuses.
+    /// Finds, lists, asks and removes. Nothing may be at work on the storage meanwhile; where a training is seen, this refuses.
     ///
     /// # Errors
     /// A bad sweep file, a storage that ranksweep has not marked, a living claim, or a store that fails; [`Usage`] where nobody can be asked.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         if !self.dry_run {
-            gc::refuse_while_shared(&session)?;
+            gc::refuse_while_training(&session)?;
         }
         let extent = if self.unreferenced { Extent::Unreferenced } else { Extent::Leftovers };
         let mut orphans = gc::find(&session, extent)?;
@@ -47,7 +47,7 @@ impl Gc {
         let goes = !self.dry_run && (!is_asked || ask(&orphans)?);
         if goes && is_asked {
             // The answer may have come hours later: what is no leftover any longer stays.
-            gc::refuse_while_shared(&session)?;
+            gc::refuse_while_training(&session)?;
             let still: HashMap<_, _> = gc::find(&session, extent)?.into_iter().map(|orphan| (orphan.path, orphan.reason)).collect();
             orphans.retain(|orphan| still.get(&orphan.path) == Some(&orphan.reason));
         }

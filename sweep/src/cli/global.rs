@@ -45,6 +45,9 @@ pub struct Global {
     /// Where datasets of a storage that is not on this machine are kept after they were read; the system's folder for caches when left out
     #[arg(long, global = true, value_name = "DIR")]
     pub cache: Option<PathBuf>,
+    /// Stop as by Ctrl-C when standard input ends, as it does when the program goes that has started this one and holds it open
+    #[arg(long, global = true)]
+    pub stop_with_stdin: bool,
     /// The way to a cluster that prepares, of a program that has one; the thin one becomes the one that has.
     #[arg(skip)]
     pub connect: Option<Connect>,
@@ -112,6 +115,9 @@ pub(super) fn start(global: &Global) -> anyhow::Result<()> {
     let threads = global.own_threads();
     candle::limit_threads(threads);
     interrupt::listen(global.log_format).context("the system takes no handlers of signals")?;
+    if global.stop_with_stdin {
+        interrupt::stop_with_stdin().context("the system gives no threads; raise its limits")?;
+    }
     dataset::start_runtime().context("the system gives no threads; raise its limits")?;
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)

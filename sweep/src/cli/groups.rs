@@ -2,7 +2,7 @@
 
 use super::{Ending, Global, Usage, named_tables::NamedTables, output};
 use crate::{groups::UserGroups, report::Style, runner::StoredSweep, user_rows};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use dataset::Location;
 use evaluator::MetricAt;
@@ -36,7 +36,10 @@ impl GroupsArguments {
         let out = self.out.as_ref().map(|url| output::parquet("--out", url)).transpose()?;
         let sweep = StoredSweep::read(&NamedTables::find(&self.sweep, global)?.folder)?;
         let rows = user_rows::read(&users, &[&self.column])?;
-        let groups = UserGroups::new(&sweep, &self.column, rows, self.metric).with_context(|| users.to_string())?;
+        let groups = UserGroups::new(&sweep, &self.column, rows, self.metric).map_err(|error| match error.is::<Usage>() {
+            true => error,
+            false => error.context(users.to_string()),
+        })?;
         let style = Style { width: output::width(), color: output::is_colored() };
         output::print(&format!("{}\n", groups.terminal(style)))?;
         if let Some(out) = out {

@@ -1,7 +1,7 @@
 //! Commands that are to be typed next, as they are printed.
 
+use crate::shell::quoted;
 use cluster::stages::Outcome;
-use std::borrow::Cow;
 
 /// A sweep as the next command names it.
 #[derive(Clone, Copy, Debug)]
@@ -39,15 +39,6 @@ impl Hint<'_> {
     }
 }
 
-/// A word as a shell takes it.
-pub(super) fn quoted(word: &str) -> Cow<'_, str> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.into(),
-        false => format!("'{}'", word.replace('\'', "'\\''")).into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,7 +48,6 @@ mod tests {
     fn commands_work_as_they_are_printed() {
         let hint = Hint { sweep: "my sweeps/s.yaml", namespace: "team", storage: Some("s3://bucket/runs") };
         assert_eq!(hint.stored("status"), "`ranksweep status 'my sweeps/s.yaml' --namespace team --storage s3://bucket/runs`");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! `ranksweep init FILE`
 
-use super::{Ending, Global, Usage, hint::quoted, output};
-use crate::init::{self, Recognised};
+use super::{Ending, Global, Usage, output};
+use crate::{
+    init::{self, Recognised},
+    shell::quoted,
+};
 use anyhow::Result;
 use clap::Args;
 use dataset::Location;

@@ -34,7 +34,9 @@ impl PlanArguments {
         let previews: String = session.previews().into_iter().map(|lines| lines.join("\n") + "\n\n").collect();
         let (resources, device) = (&session.file.resources.value, session.file.device.value);
         let text = plan::show(&session.plan, &found, global.memory, resources, device);
-        let batches = chosen(&session)?.map_or_else(String::new, |chosen| format!("on a cluster: {}", chosen.words()));
+        let is_for_a_cluster = session.file.resources.is_given();
+        let batches = if is_for_a_cluster { chosen(&session)? } else { None };
+        let batches = batches.map_or_else(String::new, |chosen| format!("on a cluster: {}", chosen.words()));
         output::print(&(previews + &text + &batches + &plan::show_tests(&session.plan, &found, &runner::pilots(&session)?)))?;
         Ok(Ending::Done)
     }

@@ -1,9 +1,10 @@
 //! `ranksweep refit SWEEP.yaml`
 
-use super::{Ending, Global, hint::quoted, output};
+use super::{Ending, Global, output};
 use crate::{
     model,
     runner::{self, Refit, Session},
+    shell::quoted,
 };
 use anyhow::Result;
 use clap::Args;
@@ -41,7 +42,7 @@ impl RefitArguments {
         let (at, method, of, sweep) = (session.refit(&id), trial.method, trial.trial, quoted(&self.sweep));
         let storage = global.storage.as_deref().map(|storage| format!(" --storage {}", quoted(storage))).unwrap_or_default();
         output::print(&format!(
-            "{at}: {method} (trial {of}) on all {interactions} interactions{epochs}; nothing is left to measure it on\n\
+            "{at}: {method} (trial {of}) on all {interactions} interactions of the prepared dataset{epochs}; nothing is left to measure it on\n\
              lists: ranksweep recommend {sweep} --refit --trial {of}{storage}\n"
         ))?;
         Ok(Ending::Done)

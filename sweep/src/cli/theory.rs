@@ -42,10 +42,10 @@ enum Question {
 #[derive(Debug, Args)]
 struct Bounds {
     /// Ranks of the positive
-    #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 3, 5, 10, 50, 100, 500])]
+    #[arg(long, value_delimiter = ',', default_value = "1,2,3,5,10,50,100,500")]
     ranks: Vec<u64>,
     /// Numbers of sampled negatives
-    #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 100, 500])]
+    #[arg(long, value_delimiter = ',', default_value = "1,10,100,500")]
     negatives: Vec<u64>,
     /// All negatives of the user
     #[arg(long, default_value_t = 1_000)]
@@ -79,7 +79,7 @@ struct Opauc {
     #[arg(long, default_value_t = 100_000)]
     permutations: u32,
     /// Where metrics cut
-    #[arg(long, value_delimiter = ',', default_values_t = [5, 10, 20, 50, 100])]
+    #[arg(long, value_delimiter = ',', default_value = "5,10,20,50,100")]
     cutoffs: Vec<u32>,
     /// The seed of the permutations
     #[arg(long, default_value_t = 1)]
@@ -97,7 +97,7 @@ struct Quantiles {
     #[arg(long, default_value_t = 20)]
     cutoff: u32,
     /// Numbers of items that an estimate draws
-    #[arg(long, value_delimiter = ',', default_values_t = [50, 100, 200, 500, 1_000, 2_000, 5_000])]
+    #[arg(long, value_delimiter = ',', default_value = "50,100,200,500,1000,2000,5000")]
     negatives: Vec<u32>,
     /// How far off an estimate may be, for Theorem 3.2
     #[arg(long, default_value_t = 0.2)]
@@ -186,7 +186,11 @@ impl Opauc {
 /// The ranks of the test items among the whole catalogue, by the sweep's users, mask and ties.
 fn lists(evaluation: &Evaluation, model: Model, memory: usize) -> Result<Lists> {
     let Model { trial, dataset, scorer, .. } = model;
-    Ok(Lists { trial: trial.trial, rankings: rank_test(&dataset, &scorer, evaluation, memory)? })
+    Ok(Lists {
+        title: format!("{} on {}", trial.method, trial.dataset),
+        trial: trial.trial,
+        rankings: rank_test(&dataset, &scorer, evaluation, memory)?,
+    })
 }
 
 impl Quantiles {

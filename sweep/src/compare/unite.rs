@@ -67,7 +67,7 @@ fn check_metric(sweep: &Ran, at: MetricAt) -> Result<()> {
     if has.contains(&at) {
         return Ok(());
     }
-    let names: Vec<String> = has.iter().map(ToString::to_string).collect();
+    let names: Vec<String> = has.iter().filter(|at| at.metric.decides()).map(ToString::to_string).collect();
     Err(refusal(format!("{}: the sweep has no {at}; --metric takes one that all sweeps have, of {}", sweep.path, names.join(", "))))
 }
 

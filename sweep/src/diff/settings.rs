@@ -18,7 +18,7 @@ pub(crate) struct Settings {
 /// A value that differs.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Change {
-    /// What it is a value of: `evaluation`, `dataset books`, a method, or `all methods`.
+    /// What it is a value of: `evaluation`, `search`, `dataset books`, a method, or `all methods`.
     pub(super) of: String,
     /// Its name: `learning.training.epochs`.
     pub(super) name: String,
@@ -43,12 +43,24 @@ impl Settings {
             of_both.map(|method| ((method.dataset.clone(), method.label.clone()), method)).collect::<BTreeMap<_, _>>()
         });
         let mut changes = changes("evaluation", &flat_of(&first.evaluation), &flat_of(&second.evaluation));
+        changes.extend(self::changes("search", &flat_of(&first.search), &flat_of(&second.search)));
         for name in &both {
             let of = |plan: &Plan| {
                 let splits = plan.datasets.iter().filter(|planned| planned.name() == *name);
                 splits.map(|planned| serde_json::to_value(&planned.preparation).unwrap_or_default()).fold(Flat::new(), add)
             };
-            changes.extend(self::changes(&format!("dataset {name}"), &of(first), &of(second)));
+            let of_dataset = self::changes(&format!("dataset {name}"), &of(first), &of(second));
+            // With the same settings another fingerprint is of other source files.
+            let content = |plan: &Plan| {
+                let splits = plan.datasets.iter().filter(|planned| planned.name() == *name);
+                Flat::from([("fingerprint of its files".to_owned(), splits.map(|planned| planned.fingerprint.clone()).collect())])
+            };
+            let of_files = if of_dataset.is_empty() {
+                self::changes(&format!("dataset {name}"), &content(first), &content(second))
+            } else {
+                Vec::new()
+            };
+            changes.extend(of_dataset.into_iter().chain(of_files));
         }
         changes.extend(of_methods(plans, &methods));
         let alone = |side: usize| {

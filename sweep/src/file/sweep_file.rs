@@ -41,6 +41,11 @@ pub struct Placed<T> {
 }
 
 impl<T> Placed<T> {
+    /// Whether the file gives the value.
+    pub fn is_given(&self) -> bool {
+        self.node.value != Value::Null
+    }
+
     /// The place of the value in the file.
     pub fn place(&self) -> &Place {
         &self.node.place

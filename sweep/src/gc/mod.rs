@@ -75,11 +75,11 @@ fn is_behind_a_link(storage: &Location, path: &str) -> bool {
     Path::new(path).ancestors().filter(|part| !part.as_os_str().is_empty()).any(|part| root.join(part).is_symlink())
 }
 
-/// That nobody works on the storage with `--share`; looks on for as long as a living process needs to show itself.
+/// That nobody is seen training on the storage; looks on for as long as a living process needs to show itself.
 ///
 /// # Errors
 /// When a claim is renewed, with its owner.
-pub fn refuse_while_shared(session: &Session) -> Result<()> {
+pub fn refuse_while_training(session: &Session) -> Result<()> {
     let alive = claims_alive(&session.storage().join("trials").folders()?)?;
     match alive.first() {
         None => Ok(()),

@@ -2,7 +2,7 @@
 
 mod source;
 
-use crate::{file::SweepFile, plan, preview};
+use crate::{file::SweepFile, plan, preview, shell};
 use anyhow::Result;
 use pipeline::{Preview, Source};
 use std::fmt::Write;
@@ -42,10 +42,11 @@ fn text(data: &Recognised, out: &str, storage: &str) -> Result<String> {
     let mut text = format!(
         "# Which loss ranks best on {path}? Written by `ranksweep init`, to be changed.\n\
          #\n\
-         #     ranksweep plan {out}    what it will do, and the memory and work that it takes\n\
-         #     ranksweep run {out}     the leaderboard at its end, the page in {runs}/sweeps/{name}/report.html\n\
+         #     ranksweep plan {command}    what it will do, and the memory and work that it takes\n\
+         #     ranksweep run {command}     the leaderboard at its end, the page in {runs}/sweeps/{name}/report.html\n\
          #\n",
         path = data.path,
+        command = shell::quoted(out),
     );
     for line in found(data) {
         writeln!(text, "# {line}")?;
@@ -78,6 +79,11 @@ pub fn found(data: &Recognised) -> Vec<String> {
     let Preview { ratings, times, .. } = &data.preview;
     let missing: Vec<&str> =
         [("rating", ratings.is_none()), ("timestamp", times.is_none())].into_iter().filter(|(_, is)| *is).map(|(of, _)| of).collect();
+    let is_word = |text: &str| !text.contains(|c: char| c.is_ascii_digit());
+    let may_be_names = data.preview.first.first().is_some_and(|first| is_word(&first.user) && is_word(&first.item));
+    if data.source.words().ends_with(" without names") && may_be_names {
+        lines.push("If the first line has names, name two of them by --user and --item.".to_owned());
+    }
     if !missing.is_empty() && !data.source.is_split() {
         lines.push(format!(
             "Nothing is taken for a {0}; name the column by --{1}, if there is one.",
@@ -197,6 +203,16 @@ mod tests {
         ] {
             assert!(text.contains(expected), "{expected}\n{text}");
         }
+    }
+
+    #[test]
+    fn what_may_be_a_header_is_asked_for_and_commands_can_be_typed() {
+        let data = recognised("words.csv", "wer,was\nanna,brot\nbob,milch\n");
+        let text = sweep_file(&data, "my sweeps.yaml", "./runs").unwrap();
+        assert!(text.contains("# If the first line has names, name two of them by --user and --item.\n"), "{text}");
+        assert!(text.contains("#     ranksweep plan 'my sweeps.yaml'    what"), "{text}");
+        let numbers = recognised("numbers.csv", "1,anna\n2,brot\n");
+        assert!(!sweep_file(&numbers, "n.yaml", "./runs").unwrap().contains("If the first line"));
     }
 
     #[test]

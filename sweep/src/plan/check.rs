@@ -2,10 +2,11 @@
 
 use super::{
     attaches,
-    draft::{Choice, Draft},
+    draft::{Choice, Draft, Names},
     folds_in_by_ridge, model_files, resolve, search,
+    title::{Meant, MethodName, MethodNames},
 };
-use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, TrainingAxes, dataset::SEED, nearest};
+use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, TrainingAxes, dataset::SEED};
 use dataset::{quote, redact::is_secret};
 use evaluator::settings::Family;
 use models::FoldIn;
@@ -67,15 +68,25 @@ pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     significance(file, drafts)
 }
 
+/// The names of the methods of every dataset.
+pub(super) fn method_names<'a>(drafts: &'a [Draft<'_>]) -> MethodNames<'a> {
+    let name = |draft: &'a Draft<'_>| {
+        let Names { method, backbone, loss, sampler } = &draft.names;
+        MethodName { key: method, backbone, loss: loss.as_deref(), sampler: sampler.as_deref() }
+    };
+    MethodNames::new(drafts.iter().map(name).collect())
+}
+
 /// The method that others are compared with must be there, and resamples must be able to decide as many comparisons.
 fn significance(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     let settings = &file.evaluation.value.significance;
-    let names: Vec<&str> = drafts.iter().map(|draft| draft.names.method.as_str()).collect();
-    if let Family::Against(method) = &settings.family
-        && !names.contains(&method.as_str())
-    {
-        let complaint = format!("`family` is against another method: {}", nearest::unknown("method", method, &names));
-        return Err(file.evaluation.complain(complaint));
+    if let Family::Against(method) = &settings.family {
+        let complain = |words: &str| file.evaluation.complain(format!("`family` is against another method: {words}"));
+        match method_names(drafts).find(method) {
+            Meant::One(_) => {}
+            Meant::Several(titles) => return Err(complain(&format!("`{method}` may be any of `{}`", titles.join("`, `")))),
+            Meant::Unknown(words) => return Err(complain(&words)),
+        }
     }
     let comparisons = settings.family.adjusted_for(drafts.len());
     let Some((key, needed)) = settings.resamples_needed(comparisons) else { return Ok(()) };
@@ -195,6 +206,9 @@ fn validation(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
         let message = format!("listed values are tuned on validation, but {remedy}, or give one value");
         return Err(draft.tuned_place().error(message));
     }
+    if file.search.value.halving().is_some() {
+        return Err(file.search.complain(format!("halving stops trials by validation, but {remedy}, or leave `search` out")));
+    }
     for training in drafts.iter().map(|draft| draft.training_in(file)).chain([&file.training]) {
         if let Some(patience) = training.value.patience {
             return Err(training.complain(format!("patience {patience} stops on validation, but {remedy}, or leave `patience` out")));
@@ -250,7 +264,7 @@ fn order(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     Err(draft.backbone.node.place.error(message))
 }
 
-fn has_validation(preparation: &Preparation) -> bool {
+pub(super) fn has_validation(preparation: &Preparation) -> bool {
     preparation.split.has_validation() || preparation.source.parts().contains(&dataset::Split::Validation)
 }
 
@@ -294,5 +308,6 @@ fn twice(first: &Draft<'_>, second: &Draft<'_>, choice: &Choice) -> Error {
     let (here, there) = pairs.find(|(here, there)| here != there).unwrap_or((&second.nodes()[0].place, &first.nodes()[0].place));
     let values: Vec<String> = choice.parameters().iter().map(|(name, value)| format!("{name}={}", super::part::plain(value))).collect();
     let line = there.line;
-    here.error(format!("`{}` with {} stands twice, first in line {line}; keep one", second.names.method, values.join(", ")))
+    let with = if values.is_empty() { String::new() } else { format!(" with {}", values.join(", ")) };
+    here.error(format!("`{}`{with} stands twice, first in line {line}; keep one", second.names.method))
 }

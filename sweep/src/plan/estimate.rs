@@ -35,6 +35,13 @@ impl Estimate {
         let work = trial.learning.as_ref().map(|learning| work(learning, manifest)).unwrap_or_default();
         Self { training: (PROGRAM + order + manifest.reading_memory()).max(held + training), ranking, ..work }
     }
+
+    /// Bytes of the host, beside the program, for a trial that so many ranks of this process train on GPUs, with so much `memory` to rank the validation part.
+    pub fn on_host(trial: &Trial, manifest: &Manifest, memory: usize, ranks: u32) -> u64 {
+        let order = if trial.backbone.reads_order() { manifest.order_memory() } else { 0 };
+        let of_rank = trainer::host_memory(trial, manifest, trial.stored(manifest).ranking(manifest, manifest.validation, memory));
+        order + manifest.reading_memory().max(manifest.memory() + u64::from(ranks) * of_rank)
+    }
 }
 
 fn work(learning: &Learning, manifest: &Manifest) -> Estimate {

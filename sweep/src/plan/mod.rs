@@ -35,7 +35,7 @@ use crate::file::{DatasetEntry, Result, Search, SweepFile, environment, printed}
 use anyhow::Context;
 use dataset::{FileEntry, Location};
 use draft::{Choice, Draft};
-use evaluator::{Evaluation, MetricAt};
+use evaluator::{Evaluation, MetricAt, settings::Family};
 use models::{FoldIn, NewNodes};
 use pipeline::Preparation;
 use serde::{Deserialize, Serialize};
@@ -116,6 +116,14 @@ pub struct Configuration {
     pub trials: Vec<PlannedTrial>,
 }
 
+impl Configuration {
+    /// The tuned values in words: `loss.temperature=0.1 optimizer.learning_rate=0.01`.
+    pub fn words(&self) -> String {
+        let values: Vec<String> = self.values.iter().map(|(name, value)| format!("{name}={}", part::plain(value))).collect();
+        values.join(" ")
+    }
+}
+
 /// A trial and its folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -182,6 +190,18 @@ impl Checked<'_> {
         })
     }
 
+    /// The settings of evaluation, which know a method by its key, whatever the sweep file calls it.
+    fn evaluation(&self) -> Evaluation {
+        let mut evaluation = self.file.evaluation.value.with_primary(self.file.select_by.value);
+        let names = check::method_names(&self.drafts);
+        if let Family::Against(method) = &mut evaluation.significance.family
+            && let title::Meant::One(place) = names.find(method)
+        {
+            *method = names.key(place).to_owned();
+        }
+        evaluation
+    }
+
     /// The plan as [`plan`](Self::plan) makes it, with what is known of the files of models that other programs trained.
     pub(crate) fn plan_of(&self, fingerprints: &[String], contents: model_files::Contents<'_>) -> Result<Plan> {
         check::different_content(self.file, fingerprints)?;
@@ -204,7 +224,7 @@ impl Checked<'_> {
             datasets,
             methods,
             select_by: self.file.select_by.value,
-            evaluation: self.file.evaluation.value.with_primary(self.file.select_by.value),
+            evaluation: self.evaluation(),
             search: self.file.search.value.clone(),
             rung_epochs: rungs::epochs(&self.file.search.value, &epochs),
             printed: None,

@@ -90,6 +90,11 @@ impl Plan {
                 let remedy = "so that nothing could reproduce it; give `printed.margin` in units of the metric, such as 0.0005, or leave the number out";
                 Err(table.place().error(format!("{words}, {remedy}")))
             }
+            Meant::One(_) if line.value > 1.0 && line.at.metric.decides() => {
+                let PrintedLine { at, method, dataset, value, .. } = line;
+                let words = format!("{at} of {method} on {dataset} is printed as {value}, and is at most 1");
+                Err(table.place().error(format!("{words}; divide percentages by 100")))
+            }
             Meant::Several(titles) => Err(table.place().error(several(&line.method, &titles))),
             Meant::One(place) => Ok(Some(PrintedValue {
                 place: line.place.clone(),
@@ -298,6 +303,14 @@ printed: v.csv
         let file = SweepFile::parse(&absolute, "s.yaml").unwrap();
         let plan = plan::check(&file).unwrap().plan(&["d".to_owned(), "e".to_owned()]).unwrap();
         assert_eq!(plan.with_printed(file.printed.as_ref().unwrap(), &zero()).unwrap().printed.unwrap().values[0].value, 0.0);
+    }
+
+    #[test]
+    fn a_percentage_is_refused_where_a_share_is_meant() {
+        let percent = |value: f64| planned("", &[PrintedLine { value, ..line("d", "popularity", "ndcg@20") }]);
+        let message = percent(33.55).unwrap_err().to_string();
+        assert!(message.contains("is printed as 33.55, and is at most 1; divide percentages by 100"), "{message}");
+        assert!(percent(1.0).is_ok());
     }
 
     #[test]

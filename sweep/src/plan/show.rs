@@ -1,6 +1,6 @@
 //! The plan as `ranksweep plan` prints it.
 
-use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedDataset, PlannedTrial, Titles, estimate, part::plain, scaling};
+use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedDataset, PlannedTrial, Titles, check::has_validation, estimate, scaling};
 use crate::file::{AskedDevice, Search};
 use cluster::Resources;
 use dataset::Manifest;
@@ -26,7 +26,11 @@ impl Found {
 /// Datasets, methods, trials and estimates in words. `found` holds one entry per dataset; `memory` is what ranking may use; `resources` is
 /// what the sweep asks of a cluster, `device` where its trials are trained.
 pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources, device: AskedDevice) -> String {
-    let mut text = format!("sweep {}: select by validation {}{}\n\n", plan.name, plan.select_by, search(&plan.search));
+    let picks = match plan.datasets.iter().any(|dataset| has_validation(&dataset.preparation)) {
+        true => format!("select by validation {}", plan.select_by),
+        false => "no validation part, so that the last model of each training is kept".to_owned(),
+    };
+    let mut text = format!("sweep {}: {picks}{}\n\n", plan.name, search(&plan.search));
     for (dataset, found) in plan.datasets.iter().zip(found) {
         text += &dataset_line(dataset, found);
     }
@@ -44,9 +48,9 @@ pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources, 
             steps(plan, method, found)
         );
         for configuration in &method.configurations {
-            let values: Vec<String> = configuration.values.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
+            let values = configuration.words();
             for trial in &configuration.trials {
-                let line = format!("  {index:>5}  {}  {:<8}  {}", trial.id, seed(trial), values.join(" "));
+                let line = format!("  {index:>5}  {}  {:<8}  {}", trial.id, seed(trial), values);
                 text = text + line.trim_end() + "\n";
                 index += 1;
             }

@@ -127,7 +127,8 @@ fn advice(plan: &Plan, dataset: &str, pilot: &Pilot, comparisons: usize) -> Opti
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or_default()
+    let middle = &values[values.len().saturating_sub(1) / 2..(values.len() / 2 + 1).min(values.len())];
+    middle.iter().sum::<f64>() / middle.len().max(1) as f64
 }
 
 fn value(mean: f64, at: MetricAt) -> String {
@@ -139,6 +140,14 @@ mod tests {
     use super::*;
     use crate::{file::SweepFile, plan};
     use evaluator::{settings::Over, significance::Spread};
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_middle_two() {
+        assert_eq!(
+            [median(vec![]), median(vec![3.0]), median(vec![4.0, 1.0]), median(vec![9.0, 1.0, 4.0, 2.0]), median(vec![5.0, 1.0, 2.0])],
+            [0.0, 3.0, 2.5, 3.0, 2.0]
+        );
+    }
 
     const SWEEP: &str = "
 name: s

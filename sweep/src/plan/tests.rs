@@ -365,6 +365,13 @@ fn tested_by(significance: &str) -> String {
 fn the_method_of_a_family_must_be_there() {
     let family = |method: &str| tested_by(&format!("family: {{against: \"{method}\"}}"));
     assert!(plan_of(&family("popularity")).is_ok());
+    let named = |method: &str| plan_of(&family(method)).unwrap().evaluation.significance.family;
+    let key = named("mf-8 / bpr / uniform-5");
+    assert_eq!(
+        (named("bpr on mf-8"), &key),
+        (Family::Against("mf-8 / bpr / uniform-5".into()), &key),
+        "by the name of the leaderboard too"
+    );
     let message = message(&family("popularty"));
     assert!(
         message.contains("evaluation.significance.family") && message.contains("unknown method `popularty`: did you mean `popularity`?"),

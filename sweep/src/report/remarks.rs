@@ -6,6 +6,7 @@ use super::{
     new_users, number, sampled, splits, unknown,
 };
 use crate::tables::{Status, TrialRow};
+use evaluator::settings::Over;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
@@ -66,6 +67,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     remarks.extend(splits::remark(input, dataset));
     remarks.extend(new_users::remark(input, dataset));
     remarks.extend(single_seed(&methods));
+    remarks.extend(too_few_seeds(input, &methods));
     remarks.extend(single_file(&methods));
     remarks.extend(budget::unequal(&methods));
     remarks.extend(first(methods.iter().filter_map(|method| edge(input, method))));
@@ -136,12 +138,31 @@ fn skipped(methods: &[MethodTrials]) -> Option<String> {
     })
 }
 
-fn single_seed(methods: &[MethodTrials]) -> Option<String> {
+/// The trainings of what was picked of each method, of those that learn.
+fn seeds(methods: &[MethodTrials]) -> Vec<usize> {
     let seeds = |method: &MethodTrials| {
         let picked = method.trials.iter().filter(|trial| trial.selected && trial.seed.is_some());
         picked.map(|trial| (trial.seed, trial.split_seed)).collect::<HashSet<_>>().len()
     };
-    let learned: Vec<usize> = methods.iter().map(seeds).filter(|&seeds| seeds > 0).collect();
+    methods.iter().map(seeds).filter(|&seeds| seeds > 0).collect()
+}
+
+/// That the deciding test has fewer seeds than it needs.
+fn too_few_seeds(input: &Input, methods: &[MethodTrials]) -> Option<String> {
+    let significance = &input.evaluation.significance;
+    let test = significance.tests.first().filter(|test| test.counts_seeds() && significance.over != Over::Users)?;
+    let few = seeds(methods).into_iter().filter(|seeds| (2..test.fewest_seeds()).contains(seeds)).min()?;
+    Some(format!(
+        "The {} has {few} seeds, which are too few for it: it calls methods different that are alike far more often than in {}% of cases. Put another \
+         test first in `tests`, or give {} seeds or more.",
+        test.words(significance.over),
+        (1e8 * significance.alpha).round() / 1e6,
+        test.fewest_seeds()
+    ))
+}
+
+fn single_seed(methods: &[MethodTrials]) -> Option<String> {
+    let learned = seeds(methods);
     let one = !learned.is_empty() && learned.iter().all(|&seeds| seeds == 1);
     one.then(|| "One seed: the tests say whether differences between these trained models hold for other users, not whether other seeds would give the same.".to_owned())
 }
@@ -254,6 +275,19 @@ mod tests {
         said("bpr on mf-64: validation picked learning_rate 0.001 at the edge");
         said("Best at the last epoch, so that more epochs may rank better: bpr on mf-64 (1 of 3 seeds), softmax on mf-64 (1");
         assert!(!remarks.iter().any(|remark| remark.starts_with("One seed")), "{remarks:?}");
+    }
+
+    #[test]
+    fn a_bootstrap_of_few_seeds_is_told() {
+        use evaluator::settings::Test;
+        let mut sweep = example::sweep();
+        let said =
+            |sweep: &example::Sweep| remarks(&sweep.input(), "books").iter().any(|remark| remark.starts_with("The bootstrap has 3 seeds"));
+        assert!(!said(&sweep), "the t-test decides");
+        sweep.evaluation.significance.tests = vec![Test::Bootstrap, Test::PairedT];
+        assert!(said(&sweep));
+        sweep.evaluation.significance.over = Over::Users;
+        assert!(!said(&sweep));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Settings of the evaluation in words.
 
-use super::{Input, measured::Measured, sampled, splits};
+use super::{Input, measured::Measured, method::methods, sampled, splits};
 use crate::tables::LeaderboardRow;
 use evaluator::{
     settings::{Correction, Evaluation, Family, Margin, Mask, Over, RecallDenominator, Test, Ties, Users},
@@ -24,10 +24,11 @@ pub(crate) fn over(over: Over, splits: bool) -> &'static str {
     }
 }
 
-pub(super) fn family(family: &Family) -> String {
+/// Which pairs are compared; `title` is what readers call the method of a key.
+pub(super) fn family(family: &Family, title: impl Fn(&str) -> String) -> String {
     match family {
         Family::AllPairs => "every pair of methods".to_owned(),
-        Family::Against(method) => format!("every method against {method}"),
+        Family::Against(method) => format!("every method against {}", title(method)),
         Family::AgainstBest => "every method against the best".to_owned(),
     }
 }
@@ -113,7 +114,7 @@ pub(super) fn significance(input: &Input, dataset: &str, splits: bool) -> String
         "{}, {} ({}), {}, level {}",
         test(first, counted(input, dataset), splits),
         crate::number::counted(tested, "comparison"),
-        family(&settings.family),
+        family(&settings.family, |key| title(input, key)),
         correction(adjusted),
         settings.alpha
     );
@@ -121,6 +122,13 @@ pub(super) fn significance(input: &Input, dataset: &str, splits: bool) -> String
         Family::AllPairs => format!("Methods that share a letter do not differ significantly: {how}."),
         Family::Against(_) | Family::AgainstBest => format!("Verdicts: {how}."),
     }
+}
+
+/// What readers call the method of a key.
+pub(super) fn title(input: &Input, key: &str) -> String {
+    let dataset = input.trials.iter().find(|trial| trial.method == key).map(|trial| trial.dataset.as_str());
+    let method = dataset.and_then(|dataset| methods(input.trials, dataset).into_iter().find(|method| method.key == key));
+    method.map_or_else(|| key.to_owned(), |method| method.title)
 }
 
 /// What the deciding tests of a dataset count: less than was asked for where nothing is known of the spread over seeds.
@@ -152,9 +160,11 @@ pub(super) fn conventions(input: &Input, ranking: &[&LeaderboardRow]) -> String 
     let splits = ranking.first().map_or(1, |row| splits::counted(input, &row.dataset));
     let seeds = crate::number::counted(most(|row| row.seeds), "seed");
     let replicates = if splits > 1 { format!("{seeds} on each of {splits} splits") } else { seeds };
+    let significance = &evaluation.significance;
+    let is_paired = significance.over != Over::Seeds && significance.tests.first().is_some_and(|test| test.is_paired());
+    let paired = if is_paired { "; tests are paired by user, so they can tell apart what overlaps" } else { "" };
     let intervals = format!(
-        "Intervals: {}, {}, of each mean alone ({}, up to {replicates}); tests are paired by user, so they can tell apart what overlaps. All metrics but \
-         {} are exploratory.",
+        "Intervals: {}, {}, of each mean alone ({}, up to {replicates}){paired}. All metrics but {} are exploratory.",
         level(evaluation),
         of_intervals(input, ranking, splits > 1),
         crate::number::counted(most(|row| row.users), "user"),
@@ -163,14 +173,22 @@ pub(super) fn conventions(input: &Input, ranking: &[&LeaderboardRow]) -> String 
     format!("{intervals} {}; {}.", sampled::among(evaluation), ties(evaluation.ties))
 }
 
-/// The sources of variance that the intervals of a table count: `over users and seeds`. Seeds are counted where some are known to spread; what fits at once has none.
+/// The sources of variance that the intervals of a table count: `over users and seeds`. Seeds are counted where some are known to spread; where all methods fit at
+/// once, nothing of seeds is left out.
 fn of_intervals(input: &Input, ranking: &[&LeaderboardRow], splits: bool) -> String {
     let measured = Measured::new(input);
     let counted = |row: &&LeaderboardRow| {
         let found = measured.of(&row.dataset, row.at, &row.method).filter(|found| found.ci_low.is_some())?;
-        Some(over(if matches!(found.spread, Spread::Own | Spread::Pooled) { found.over } else { Over::Users }, splits))
+        match found.spread {
+            Spread::Own | Spread::Pooled => Some(over(found.over, splits)),
+            Spread::Unknown => Some(over(Over::Users, splits)),
+            Spread::None => None,
+        }
     };
-    let counted: BTreeSet<&str> = ranking.iter().filter_map(counted).collect();
+    let mut counted: BTreeSet<&str> = ranking.iter().filter_map(counted).collect();
+    if counted.is_empty() {
+        counted.insert(over(input.evaluation.significance.over, splits));
+    }
     let users = over(Over::Users, splits);
     let others: Vec<&str> = counted.iter().copied().filter(|words| *words != users).collect();
     if others.is_empty() { format!("over {users}") } else { format!("over {}", others.join(" or ")) }
@@ -182,6 +200,7 @@ mod tests {
         super::{Report, example},
         Over, Spread, conventions, significance, two_digits,
     };
+    use evaluator::settings::Test;
 
     #[test]
     fn the_legend_names_what_the_tests_have_counted() {
@@ -210,6 +229,30 @@ mod tests {
             (row.spread, row.over) = (Spread::Unknown, Over::Users);
         }
         assert!(said(&sweep).starts_with("Intervals: 95%, over users, of each mean alone"), "{}", said(&sweep));
+    }
+
+    #[test]
+    fn what_fits_at_once_has_intervals_over_what_is_asked_for() {
+        let mut sweep = example::sweep();
+        sweep.components.iter_mut().for_each(|row| row.spread = Spread::None);
+        let input = sweep.input();
+        let said = conventions(&input, &Report::new(&input).ranking("books", input.primary()));
+        assert!(said.starts_with("Intervals: 95%, over users and seeds, of each mean alone"), "{said}");
+    }
+
+    #[test]
+    fn pairs_are_said_where_the_first_test_has_them() {
+        let mut sweep = example::sweep();
+        let said = |sweep: &example::Sweep| {
+            let input = sweep.input();
+            conventions(&input, &Report::new(&input).ranking("books", input.primary()))
+        };
+        assert!(said(&sweep).contains("; tests are paired by user, so"));
+        sweep.evaluation.significance.tests = vec![Test::MannWhitney];
+        assert!(!said(&sweep).contains("paired"));
+        sweep.evaluation.significance.tests = vec![Test::PairedT];
+        sweep.evaluation.significance.over = Over::Seeds;
+        assert!(!said(&sweep).contains("paired"));
     }
 
     #[test]

@@ -99,8 +99,12 @@ impl Devices {
         if device != Device::Cpu && needs_one_rank(trial).is_none() {
             return Some((device, Ranks { nodes: self.rendezvous.clone(), ..Ranks::threads(local) }));
         }
-        let is_first = self.rendezvous.as_ref().is_none_or(|rendezvous| rendezvous.rank == 0);
-        is_first.then(|| (device, Ranks::default()))
+        self.is_first().then(|| (device, Ranks::default()))
+    }
+
+    /// Whether this is the first of the processes that train one trial together, or the only one.
+    pub(super) fn is_first(&self) -> bool {
+        self.rendezvous.as_ref().is_none_or(|rendezvous| rendezvous.rank == 0)
     }
 
     /// The devices of each trial that can be trained at the same time: all of these GPUs, as many for each trial as one takes. Where trials share a
@@ -192,7 +196,11 @@ fn on_gpus(situation: Situation<'_>) -> Result<Devices, Refusal> {
             let reason = counted.err().unwrap_or_else(|| "the driver shows none to this process".to_owned());
             return Err(Refusal::Machine(format!("no GPU can be used: {reason}; `nvidia-smi` tells what the driver sees")));
         }
-        _ => return on_cpu(rendezvous),
+        Err(reason) => {
+            tracing::warn!("the driver of the GPUs cannot be asked ({reason}): trials are trained on the CPU");
+            return on_cpu(rendezvous);
+        }
+        Ok(_) => return on_cpu(rendezvous),
     };
     let (first, count) = gpu.map_or((0, gpus.max(1)), |gpu| (gpu, 1));
     if first.saturating_add(count as usize) > there {

@@ -3,7 +3,7 @@
 use super::{Session, Standing, on_storage::stored, search};
 use crate::plan::PlannedTrial;
 use anyhow::{Result, ensure};
-use trainer::{Error, progress};
+use trainer::{Error, Progress, progress};
 
 /// How every trial of the plan stands, in the plan's order.
 ///
@@ -23,13 +23,17 @@ pub(super) fn standing(session: &Session, trial: &PlannedTrial, until: Option<u3
 
 /// How a trial stands that has not ended: out of time where it has trained for as long as the sweep file now gives it.
 fn unfinished(session: &Session, id: &str) -> Result<Standing> {
-    let Some(limit) = session.file.timing.time_limit else { return Ok(Standing::Missing) };
     let progress = match progress(&session.trial(id), id) {
         Err(error) if error.is_damage() => None, // its training begins anew
         progress => progress?,
     };
-    let over = progress.filter(|progress| progress.seconds >= limit.as_secs_f64());
-    Ok(over.map_or(Standing::Missing, |progress| Standing::of(Error::TimeLimit { limit, epoch: progress.epoch + 1 })))
+    Ok(progress.and_then(|progress| out_of_time(session, &progress)).map_or(Standing::Missing, Standing::of))
+}
+
+/// That a training has lasted for as long as the sweep file now gives it; `None` of one that has time left.
+pub(crate) fn out_of_time(session: &Session, progress: &Progress) -> Option<Error> {
+    let limit = session.file.timing.time_limit.filter(|limit| progress.seconds >= limit.as_secs_f64())?;
+    Some(Error::TimeLimit { limit, epoch: progress.epoch + 1 })
 }
 
 /// How every trial of the plan ended, in the plan's order.

@@ -67,3 +67,8 @@ impl From<Outcome> for Standing {
         }
     }
 }
+
+/// That a trial has no model, as it failed, and what to do.
+pub(crate) fn failed(trial: &str, error: &str) -> String {
+    format!("trial {trial} failed, and has no model: {error}; `ranksweep run --retry-failed` trains it again")
+}

@@ -1,11 +1,11 @@
 //! Trials to checkpoints: on a CPU one after the other, each with all threads; on GPUs as many at once as these carry.
 
-use super::{Devices, Session, Standing, on_storage, progress::TrialStage, search, spread};
+use super::{Devices, Session, Standing, on_storage, progress::TrialStage, search, share::Announcement, spread};
 use crate::{
     allocator,
     doctor::memory_limit,
     interrupt::{self, Hold},
-    plan::{Estimate, PlannedDataset, PlannedRef, PlannedTrial},
+    plan::{Estimate, PROGRAM, PlannedDataset, PlannedRef, PlannedTrial},
     usage::Usage,
 };
 use anyhow::{Context, Result};
@@ -170,8 +170,13 @@ pub(super) fn end(
     let standing = match lacks_memory(session, devices, trial, &manifest) {
         Some(reason) => Some(Standing::Broken(reason)),
         None => {
+            let announced = is_to_be_announced(session, devices, fence).then(|| Announcement::of(place.folder.clone()));
             let stop = StopConditions { until, hold: &hold, fence };
-            guarded(session, devices, trial, &dataset, &mut progress.start(planned, until), stop, place)?
+            let stands = guarded(session, devices, trial, &dataset, &mut progress.start(planned, until), stop, place);
+            if let Some(announced) = announced {
+                announced.withdraw(matches!(stands, Ok(Some(_))));
+            }
+            stands?
         }
     };
     *open = Some(dataset);
@@ -181,10 +186,23 @@ pub(super) fn end(
     Ok(standing)
 }
 
-/// Why this machine cannot hold a training that it would have to: where the system gives no more memory, it ends the process and all other trials.
+/// Whether nothing else says who trains a trial: neither a claim, nor a pod, nor the first of the processes that train it together.
+fn is_to_be_announced(session: &Session, devices: &Devices, fence: Option<&dyn Fence>) -> bool {
+    fence.is_none() && !session.is_submitted() && devices.is_first()
+}
+
+/// Why this machine cannot hold a training that it would have to: where the system gives no more memory, it ends the process and all other trials. Of what
+/// GPUs train at the same time each has its part.
 pub(super) fn lacks_memory(session: &Session, devices: &Devices, trial: &PlannedTrial, manifest: &Manifest) -> Option<String> {
-    let limit = memory_limit().filter(|_| is_on_cpu(devices, trial))?;
-    beyond(Estimate::of(&trial.trial, manifest, &session.plan.evaluation.metric_ats(), session.machine.memory).training, limit)
+    let (limit, (device, ranks)) = (memory_limit()?, devices.of(&trial.trial)?);
+    if device == Device::Cpu {
+        let metrics = session.plan.evaluation.metric_ats();
+        return beyond(Estimate::of(&trial.trial, manifest, &metrics, session.machine.memory).training, limit, limit);
+    }
+    let needed = PROGRAM + Estimate::on_host(&trial.trial, manifest, devices.memory(session.machine.memory), ranks.local);
+    let (shared, trials) = (limit.saturating_sub(PROGRAM) as usize, session.plan.trials().count().max(1));
+    let part = devices.memory(shared).max(shared / trials) as u64; // never more at once than there are
+    beyond(needed, PROGRAM + part, limit)
 }
 
 /// Whether the CPU trains a trial here.
@@ -192,12 +210,19 @@ pub(super) fn is_on_cpu(devices: &Devices, trial: &PlannedTrial) -> bool {
     devices.of(&trial.trial).is_some_and(|(device, _)| device == Device::Cpu)
 }
 
-fn beyond(needed: u64, limit: u64) -> Option<String> {
+/// That a training needs more memory than its part of what this process may have.
+fn beyond(needed: u64, part: u64, limit: u64) -> Option<String> {
     let words = || {
-        let [needed, limit] = [needed, limit].map(|bytes| BinaryBytes(bytes).to_string());
-        format!("its training needs about {needed} of memory, and this process may have {limit}; use a larger machine, or fewer dimensions")
+        let [needed, own, all] = [needed, part, limit].map(|bytes| BinaryBytes(bytes).to_string());
+        let needs = format!("its training needs about {needed} of memory, and this process may have {all}");
+        match part < limit {
+            true => format!(
+                "{needs}, of which {own} are its part beside others at the same time; use a larger machine, fewer dimensions, or fewer trials at once"
+            ),
+            false => format!("{needs}; use a larger machine, or fewer dimensions"),
+        }
     };
-    (needed > limit).then(words)
+    (needed > part).then(words)
 }
 
 /// A prepared dataset, in order where that is asked for.
@@ -275,8 +300,14 @@ mod tests {
 
     #[test]
     fn a_training_that_the_machine_cannot_hold_is_said() {
-        assert_eq!(beyond(2 << 30, 2 << 30), None);
-        let reason = beyond(5 << 30, 2 << 30).unwrap();
+        assert_eq!(beyond(2 << 30, 2 << 30, 2 << 30), None);
+        let reason = beyond(5 << 30, 2 << 30, 2 << 30).unwrap();
         assert!(reason.starts_with("its training needs about 5.00 GiB of memory, and this process may have 2.00 GiB;"), "{reason}");
+        assert_eq!(beyond(2 << 30, 2 << 30, 8 << 30), None);
+        assert_eq!(
+            beyond(5 << 30, 2 << 30, 8 << 30).unwrap(),
+            "its training needs about 5.00 GiB of memory, and this process may have 8.00 GiB, of which 2.00 GiB are its part beside others at the same time; use a \
+             larger machine, fewer dimensions, or fewer trials at once"
+        );
     }
 }

@@ -111,15 +111,18 @@ pub struct StorageAccess<'a> {
 ///
 /// # Errors
 /// A bad sweep file, or a storage that fails while the cluster does not know the sweep either. Where one of both can be asked, the other is a
-/// note; by a name alone, without a file, the cluster alone is asked.
+/// note, but for a machine on which nothing names a cluster; by a name alone, without a file, the cluster alone is asked.
 pub fn find(named: &Named, way: &StorageAccess<'_>, cluster: &Result<Cluster, ClientError>) -> Result<SweepStatus> {
     let mut notes = Vec::new();
     let asked = cluster.as_ref().map_err(|error| anyhow!(error.to_string()));
     let seen = asked.and_then(|cluster| Ok(block_on(status(cluster, &named.name))?));
     let is_unanswered = seen.is_err();
     let Some(path) = &named.file else { return by_name(named, seen, cluster) };
+    let has_none = matches!(cluster, Err(ClientError::NoCluster { is_named: false, .. }));
     let seen = seen.unwrap_or_else(|error| {
-        notes.push(format!("{error}. What follows is known from the storage alone"));
+        if !has_none {
+            notes.push(format!("{error}. What follows is known from the storage alone"));
+        }
         None
     });
     if let (None, Ok(cluster), true) = (&seen, cluster, notes.is_empty()) {

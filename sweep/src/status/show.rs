@@ -84,7 +84,8 @@ fn trials(trials: &[TrialStatus], width: Option<u16>) -> String {
             TrialState::Failed => "failed",
         };
         let index = trial.index.to_string();
-        vec![index, trial.trial.clone(), trial.dataset.clone(), trial.title.clone(), seed(trial), state.to_owned(), detail(trial)]
+        let method = if trial.values.is_empty() { trial.title.clone() } else { format!("{}, {}", trial.title, trial.values) };
+        vec![index, trial.trial.clone(), trial.dataset.clone(), method, seed(trial), state.to_owned(), detail(trial)]
     });
     table(&["index", "trial", "dataset", "method", "seed", "state", ""], rows, width)
 }
@@ -127,6 +128,7 @@ mod tests {
             trial: format!("{index:016x}"),
             method: "mf / softmax / uniform".to_owned(),
             title: "softmax on mf".to_owned(),
+            values: "loss.temperature=0.2".to_owned(),
             dataset: "small".to_owned(),
             split_seed: None,
             seed: Some(1),
@@ -184,6 +186,7 @@ mod tests {
         let of_tables = text.lines().filter(|line| !line.contains("everything else was done"));
         assert!(of_tables.clone().all(|line| line.chars().count() <= 100), "{text}");
         let wide = show(&status, None);
+        assert!(wide.contains(" softmax on mf, loss.temperature=0.2 "), "{wide}");
         assert!(
             wide.contains("2 pods: no node for it (0/3 nodes are available: 3 Insufficient nvidia.com/gpu): it asks for nvidia.com/gpu 8:")
         );

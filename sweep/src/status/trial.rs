@@ -2,7 +2,7 @@
 
 use crate::{
     plan::PlannedRef,
-    runner::{LeftOut, Session, holder},
+    runner::{LeftOut, Session, holder, out_of_time},
 };
 use anyhow::Result;
 use cluster::{client::PodView, exit};
@@ -23,7 +23,7 @@ pub enum TrialState {
     Stopped,
     /// The search has picked other values by other seeds, so that the trial is not needed.
     Skipped,
-    /// The trial has no model, and will not have one.
+    /// The trial has no model, and will not have one: it failed, or its time limit is over.
     Failed,
 }
 
@@ -38,6 +38,9 @@ pub struct TrialStatus {
     pub method: String,
     /// Its method as the leaderboard calls it.
     pub title: String,
+    /// Its tuned values; empty where nothing is tuned.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub values: String,
     /// Its dataset.
     pub dataset: String,
     /// The seed of its split, where its dataset has several.
@@ -70,13 +73,19 @@ pub(super) struct Known<'a> {
 }
 
 /// How a trial stands, by its search, its folder and its pod.
-pub(super) fn status(session: &Session, index: usize, (method, _, planned): PlannedRef<'_>, known: &Known<'_>) -> Result<TrialStatus> {
+pub(super) fn status(
+    session: &Session,
+    index: usize,
+    (method, configuration, planned): PlannedRef<'_>,
+    known: &Known<'_>,
+) -> Result<TrialStatus> {
     let folder = session.trial(&planned.id);
     let mut status = TrialStatus {
         index,
         trial: planned.id.clone(),
         method: method.label.clone(),
         title: known.title.to_owned(),
+        values: configuration.words(),
         dataset: method.dataset.clone(),
         split_seed: planned.split_seed,
         seed: planned.seed(),
@@ -105,7 +114,7 @@ pub(super) fn status(session: &Session, index: usize, (method, _, planned): Plan
         Ok(Some(Outcome::Failed(error))) => (status.state, status.why) = (TrialState::Failed, Some(error)),
         Ok(None) => match progress(&folder, &planned.id) {
             Err(error) if error.is_damage() => status.begin_anew(&error),
-            progress => status.go_on(progress?, known.pod, holder(&folder)?),
+            progress => status.go_on(session, progress?, known.pod, holder(&folder)?),
         },
         Err(error) if error.is_damage() => status.begin_anew(&error),
         Err(error) => return Err(error.into()),
@@ -125,12 +134,14 @@ impl TrialStatus {
     }
 
     /// Notes how far a trial is that has not ended.
-    fn go_on(&mut self, progress: Option<Progress>, pod: Option<&PodView>, holder: Option<String>) {
+    fn go_on(&mut self, session: &Session, progress: Option<Progress>, pod: Option<&PodView>, holder: Option<String>) {
         (self.epoch, self.value) = (progress.map(|progress| progress.epoch), progress.and_then(|progress| progress.validation));
-        (self.state, self.why) = match (pod, holder) {
-            (Some(pod), _) => by_pod(pod),
-            (None, Some(owner)) => (TrialState::Running, Some(format!("by {owner}"))),
-            (None, None) => (TrialState::Waiting, progress.map(|_| "not ended, and can go on".to_owned())),
+        let over = progress.and_then(|progress| out_of_time(session, &progress));
+        (self.state, self.why) = match (pod, holder, over) {
+            (Some(pod), ..) => by_pod(pod),
+            (None, Some(owner), _) => (TrialState::Running, Some(format!("by {owner}"))),
+            (None, None, Some(over)) => (TrialState::Failed, Some(over.to_string())),
+            (None, None, None) => (TrialState::Waiting, progress.map(|_| "not ended, and can go on".to_owned())),
         };
     }
 }

@@ -28,6 +28,8 @@ const SHAPES: [(u32, u32, u32); 4] = [(3, 4, 2), (4, 5, 3), (5, 5, 4), (3, 6, 3)
 pub(crate) struct Lists {
     /// The trial's id.
     pub(crate) trial: String,
+    /// The trial's method, with its dataset, in words.
+    pub(crate) title: String,
     /// The places of the held-out items.
     pub(crate) rankings: Rankings,
 }
@@ -64,10 +66,11 @@ pub(crate) fn study(study: &opauc::Study, seed: u64, lists: Option<&Lists>) -> R
     Ok(Study {
         name: "opauc",
         heading: format!(
-            "Which part of the ROC curve do metrics of the list's head follow? {} permutations of {} positives and {} negatives (paper 003, Theorem 3, Figure 6)",
+            "Which part of the ROC curve do metrics of the list's head follow? {} permutations of {} positives and {} negatives{} (paper 003, Theorem 3, Figure 6)",
             number::count(study.permutations as usize),
             number::count(study.positives as usize),
-            number::count(study.negatives as usize)
+            number::count(study.negatives as usize),
+            lists.map(|lists| format!(", and the users of {}, trial {}", lists.title, lists.trial)).unwrap_or_default()
         ),
         tables: vec![("", correlation_columns(&parts)), ("_brackets", bracket_columns(&brackets))],
         statements: statements(&brackets, &parts, &study.cutoffs),

@@ -34,7 +34,7 @@ pub struct TestedClaim {
     /// The difference as claimed, positive where the means agree with it; of a trend the rise of the least-squares line from end to end; of `faster`
     /// the natural logarithm of the ratio of epochs.
     pub difference: f64,
-    /// The difference as a share of the methods' mean; of `faster` the share of the slower method's epochs that is saved.
+    /// The difference as a share of the second method's mean, of a trend of the mean of all; of `faster` the share of the slower method's epochs that is saved.
     pub relative: f64,
     /// Its standard error, by what `over` names; none for one user.
     pub standard_error: Option<f64>,

@@ -116,6 +116,15 @@ fn short_trials_share_a_pod_where_the_file_does_not_say() {
 }
 
 #[test]
+fn a_plan_without_resources_says_nothing_of_a_cluster() {
+    let seeds: Vec<String> = (1..=30).map(|seed: u32| seed.to_string()).collect();
+    let setting = Setting::of(&SWEEP.replace("evaluation:", &format!("seeds: [{}]\nevaluation:", seeds.join(", "))));
+    assert!(setting.well("plan s.yaml").contains("\non a cluster: trials_per_pod: "));
+    resources(&setting, "resources: {", "# resources: {");
+    assert!(!setting.well("plan s.yaml").contains("cluster"));
+}
+
+#[test]
 fn what_the_file_says_is_done() {
     let setting = Setting::new();
     resources(&setting, "resources: {", "resources: {parallelism: 1, trials_per_pod: 1, ");

@@ -63,6 +63,10 @@ impl LossKind for ApproxNdcg {
     fn list_memory(&self, scores: u64) -> u64 {
         u64::from(self.positives) * scores * 4
     }
+
+    fn numbers_of_row(&self, scores: u64) -> u64 {
+        u64::from(self.positives) * scores
+    }
 }
 
 impl FusedLoss for ApproxNdcg {

@@ -78,6 +78,11 @@ pub trait LossKind {
         0
     }
 
+    /// Numbers of the largest tensor that its formula makes of a row or list of so many scores, beside what it makes of whole batches.
+    fn numbers_of_row(&self, scores: u64) -> u64 {
+        scores
+    }
+
     /// The numbers that it keeps of its own.
     fn columns(&self) -> Vec<StateSpec> {
         Vec::new()

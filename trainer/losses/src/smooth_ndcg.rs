@@ -86,6 +86,13 @@ impl LossKind for SmoothNdcg {
         u64::from(self.positives) * scores * 4
     }
 
+    fn numbers_of_row(&self, scores: u64) -> u64 {
+        match self.form {
+            NdcgForm::Ranks => u64::from(self.positives) * scores,
+            NdcgForm::Gains => scores.saturating_mul(scores),
+        }
+    }
+
     fn needs_draws(&self) -> Option<&'static str> {
         (self.form == NdcgForm::Gains).then_some(NEEDS_DRAWS)
     }

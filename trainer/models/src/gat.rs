@@ -10,7 +10,7 @@
 //! an earlier release of its first author. Weight decay falls on all parameters. Veličković et al., ICLR 2018.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, UserTable,
+    BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, TensorSize, UserTable,
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
@@ -139,6 +139,11 @@ impl Learned for Gat {
         let (edges, dim) = (2 * sizes.train, u64::from(self.dim));
         let of_edges = 9 * u64::from(self.layers) * u64::from(self.heads) * edges * dim * 4 / 2;
         self.memory(sizes) + Adjacency::elsewhere_memory(edges, dim) + of_edges
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        let edges = Edges::count([sizes.users, sizes.items, sizes.train], true);
+        TensorSize::of_graph(sizes, edges, [self.dim.into(), self.stack().width() as u64])
     }
 }
 

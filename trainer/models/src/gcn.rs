@@ -9,7 +9,7 @@
 //! Kipf and Welling, ICLR 2017.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, UserTable,
+    BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, TensorSize, UserTable,
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
@@ -103,6 +103,11 @@ impl Learned for Gcn {
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {
         self.memory(sizes) + Adjacency::elsewhere_memory(2 * sizes.train, self.dim.into())
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        let loops = sizes.users + sizes.items;
+        TensorSize::of_graph(sizes, 2 * sizes.train + loops, [self.dim.into(), self.stack().width() as u64])
     }
 }
 

@@ -9,7 +9,7 @@
 //! release of its first author for its other convolutions. Weight decay falls on all parameters. Xu et al., ICLR 2019.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, UserTable,
+    BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, TensorSize, UserTable,
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
@@ -110,6 +110,10 @@ impl Learned for Gin {
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {
         self.memory(sizes) + Adjacency::elsewhere_memory(2 * sizes.train, self.dim.into())
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        TensorSize::of_graph(sizes, 2 * sizes.train, [self.dim.into(), self.stack().width() as u64])
     }
 }
 

@@ -13,7 +13,7 @@
 mod recurrence;
 
 use super::{
-    BackboneKind, Facts, Forward, Init, Sizes, Stored, TargetsOf,
+    BackboneKind, Facts, Forward, Init, Sizes, Stored, TargetsOf, TensorSize,
     encoder::Encoder,
     kind::Learned,
     limits::{check_layers, check_tables},
@@ -157,6 +157,10 @@ impl Learned for Gru4Rec {
     fn formula_memory(&self, sizes: Sizes) -> u64 {
         let [dim, hidden, layers] = [self.dim, self.hidden, self.layers].map(u64::from);
         sequence::formula_memory(sizes, 16 * dim + layers * 40 * hidden, [self.dim, self.max_length], self.targets)
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        sequence::largest_tensor(sizes, [self.dim, self.max_length, 0], self.targets)
     }
 }
 

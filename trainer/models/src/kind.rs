@@ -1,6 +1,8 @@
 //! What a model is to the rest of the system. Each model says it in its own file.
 
-use super::{Epochs, Facts, FoldIn, Forward, Sizes, Stored, autograd::Autograd, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
+use super::{
+    Epochs, Facts, FoldIn, Forward, Sizes, Stored, TensorSize, autograd::Autograd, encoder::Encoder, pairs::PairNetwork, sequence::Targets,
+};
 use crate::Result;
 use crate::{parameters::Parameters, pretrained::Contents};
 use dataset::{Dataset, Files, quote};
@@ -156,6 +158,13 @@ pub trait Learned: BackboneKind {
     /// vectors: what lies there of the data, what the forward pass leaves, and what its derivative needs.
     fn formula_memory(&self, sizes: Sizes) -> u64 {
         self.memory(sizes)
+    }
+
+    /// The largest tensor that [`formula`](Self::formula) makes in a step. Left out, it is the vectors of all users and items, or the rows of the tables where
+    /// a network scores pairs of them.
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        let of_vectors = self.stored().dim().filter(|_| self.network(0).is_none());
+        TensorSize::of_nodes(sizes, of_vectors.unwrap_or(u64::from(self.dim())))
     }
 
     /// The train interactions that it learns to predict, where it reads histories in order; `None` for models that learn from all in any order.

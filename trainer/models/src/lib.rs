@@ -68,6 +68,7 @@ mod skip_gram;
 mod slim;
 mod stack;
 mod stored;
+mod tensor_size;
 #[cfg(test)]
 pub mod testing;
 mod two_tower;
@@ -123,6 +124,7 @@ pub use sizes::Sizes;
 pub use slim::Slim;
 pub use stack::Pool;
 pub use stored::Stored;
+pub use tensor_size::TensorSize;
 pub use two_tower::TwoTower;
 pub use user_knn::UserKnn;
 pub use wrmf::Wrmf;

@@ -10,7 +10,7 @@
 //! He et al., SIGIR 2020.
 
 use super::{
-    BackboneKind, Encoded, Facts, FoldIn, Forward, Init, MeanOfLayers, Sizes, Stored,
+    BackboneKind, Encoded, Facts, FoldIn, Forward, Init, MeanOfLayers, Sizes, Stored, TensorSize,
     encoder::{Backward, Encoder, Marks, TrainStep},
     kind::Learned,
     limits::{check_layers, check_tables},
@@ -143,6 +143,10 @@ impl Learned for LightGcn {
     fn formula_memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         let dim = u64::from(self.dim);
         (3 + 2 * u64::from(self.layers)) * (users + items) * dim * 4 + Adjacency::elsewhere_memory(2 * train, dim)
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        TensorSize::of_graph(sizes, 2 * sizes.train, [self.dim.into(); 2])
     }
 }
 

@@ -9,7 +9,7 @@
 //! Chen et al., AAAI 2020.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Normal, Sizes, Stored,
+    BackboneKind, Facts, FoldIn, Init, Normal, Sizes, Stored, TensorSize,
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
@@ -95,6 +95,11 @@ impl Learned for LrGccf {
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {
         self.memory(sizes) + Adjacency::elsewhere_memory(2 * sizes.train, self.dim.into())
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        let loops = sizes.users + sizes.items;
+        TensorSize::of_graph(sizes, 2 * sizes.train + loops, [self.dim.into(), self.width()])
     }
 }
 

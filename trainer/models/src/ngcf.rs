@@ -9,7 +9,7 @@
 //! with H(k); RecBole feeds it with H(k) / |H(k)| (`propagate: normalized`). Wang et al., SIGIR 2019.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Sizes, Stored, XavierNormal,
+    BackboneKind, Facts, FoldIn, Init, Sizes, Stored, TensorSize, XavierNormal,
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
@@ -130,6 +130,11 @@ impl Learned for Ngcf {
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {
         self.memory(sizes) + Adjacency::elsewhere_memory(2 * sizes.train, self.dim.into())
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        let dim = u64::from(self.dim);
+        TensorSize::of_graph(sizes, 2 * sizes.train, [dim, dim * (1 + u64::from(self.layers))])
     }
 }
 

@@ -10,7 +10,7 @@
 //! one matrix for each of the two sums are assumed. Weight decay falls on all parameters. Sun et al., SIGIR 2020.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, UserTable,
+    BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, TensorSize, UserTable,
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
@@ -100,6 +100,10 @@ impl Learned for NiaGcn {
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {
         self.memory(sizes) + Adjacency::elsewhere_memory(2 * sizes.train, self.dim.into())
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        TensorSize::of_graph(sizes, 2 * sizes.train, [self.dim.into(), self.stack().width() as u64])
     }
 }
 

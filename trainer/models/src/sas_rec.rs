@@ -10,7 +10,7 @@
 //! as the table does, biases at 0. A row of a batch is one item to predict, so that losses of lists are refused. Kang and McAuley, ICDM 2018.
 
 use super::{
-    BackboneKind, Facts, Forward, Init, Normal, Sizes, Stored, TargetsOf,
+    BackboneKind, Facts, Forward, Init, Normal, Sizes, Stored, TargetsOf, TensorSize,
     encoder::Encoder,
     kind::Learned,
     limits::{check_layers, check_tables},
@@ -214,6 +214,10 @@ impl Learned for SasRec {
             [self.dim, self.max_length],
             self.targets,
         )
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        sequence::largest_tensor(sizes, [self.dim, self.max_length, self.heads], self.targets)
     }
 }
 

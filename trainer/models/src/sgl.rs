@@ -10,7 +10,7 @@
 //! E. Wu et al., SIGIR 2021.
 
 use super::{
-    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Sizes, Stored,
+    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Sizes, Stored, TensorSize,
     contrast::{self, Comparer, Contrast, Contrasted},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::Learned,
@@ -140,6 +140,10 @@ impl Learned for Sgl {
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {
         self.contrast().formula_memory_of_views(sizes, [self.dim, self.layers])
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        TensorSize::of_graph(sizes, 2 * sizes.train, [self.dim.into(); 2]).max(self.contrast().largest_tensor(sizes))
     }
 }
 

@@ -9,7 +9,7 @@
 //! noise. Weight decay falls on the table E. Yu et al., SIGIR 2022.
 
 use super::{
-    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Sizes, Stored,
+    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Sizes, Stored, TensorSize,
     contrast::{self, Comparer, Contrast, Contrasted, LaterLayers, Perturb, formula::LaterLayersFormula},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::Learned,
@@ -138,6 +138,10 @@ impl Learned for SimGcl {
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {
         self.contrast().formula_memory_of_views(sizes, [self.dim, self.layers])
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        TensorSize::of_graph(sizes, 2 * sizes.train, [self.dim.into(); 2]).max(self.contrast().largest_tensor(sizes))
     }
 }
 

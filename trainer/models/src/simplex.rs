@@ -8,7 +8,7 @@
 //! (`ccl`). Weight decay falls on all parameters. Mao et al., CIKM 2021.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Sizes, Stored, XavierNormal,
+    BackboneKind, Facts, FoldIn, Init, Sizes, Stored, TensorSize, XavierNormal,
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
@@ -102,6 +102,10 @@ impl Learned for Simplex {
     /// Users have their items for neighbours, and items none.
     fn formula_memory(&self, sizes: Sizes) -> u64 {
         self.memory(sizes) + Adjacency::elsewhere_memory(sizes.train, self.dim.into())
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        TensorSize::of_graph(sizes, sizes.train, [self.dim.into(); 2])
     }
 }
 

@@ -7,7 +7,7 @@
 //! loss can stand on it. Matrices start as `xavier-normal` does, biases at 0. He et al., WWW 2017; Yang et al. 2025 (its code).
 
 use super::{
-    BackboneKind, Encoded, Facts, Forward, Init, Sizes, Stored, XavierNormal,
+    BackboneKind, Encoded, Facts, Forward, Init, Sizes, Stored, TensorSize, XavierNormal,
     autograd::Seeded,
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::Learned,
@@ -131,6 +131,11 @@ impl Learned for TwoTower {
     fn formula_memory(&self, Sizes { users, items, .. }: Sizes) -> u64 {
         let widths: u64 = self.hidden.iter().map(|&width| u64::from(width)).sum();
         (users + items) * (2 * u64::from(self.dim) + 7 * (2 * u64::from(self.dim) + widths)) * 4
+    }
+
+    fn largest_tensor(&self, Sizes { users, items, .. }: Sizes) -> TensorSize {
+        let widest = self.hidden.iter().fold(self.dim, |widest, &width| widest.max(width));
+        TensorSize { numbers: users.max(items).saturating_mul(widest.into()), what: "the widest layer of all users or items" }
     }
 }
 

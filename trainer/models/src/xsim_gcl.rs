@@ -8,7 +8,7 @@
 //! without noise. Weight decay falls on the table E. The third backbone of paper 001 (SL@K). Yu et al., TKDE 2023.
 
 use super::{
-    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Sizes, Stored,
+    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Sizes, Stored, TensorSize,
     contrast::{self, Comparer, Contrast, Contrasted, Kept, LaterLayers, Perturb, formula::LaterLayersFormula},
     encoder::{Backward, Encoder, Marks, TrainStep},
     kind::Learned,
@@ -151,6 +151,10 @@ impl Learned for XsimGcl {
         let (nodes, dim) = (sizes.users + sizes.items, u64::from(self.dim));
         let of_layers = ((3 + 2 * u64::from(self.layers)) + 4) * nodes * dim * 4;
         of_layers + Adjacency::elsewhere_memory(2 * sizes.train, dim) + self.contrast().formula_memory(sizes, dim)
+    }
+
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        TensorSize::of_graph(sizes, 2 * sizes.train, [self.dim.into(); 2]).max(self.contrast().largest_tensor(sizes))
     }
 }
 

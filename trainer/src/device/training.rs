@@ -4,6 +4,7 @@ mod ahead;
 mod between;
 
 use super::{
+    all_reduce::is_by_row,
     batch::{Batch, similarity_of},
     draws::{self, starts},
     gradient::{Exchange, UnderWay},
@@ -104,15 +105,16 @@ impl DeviceTraining {
         let (dim, layers) = trial.backbone.mean_of_layers().map_or((0, 0), |mean| (mean.dim as usize, mean.layers as usize)); // others do not fit
         let similarity = similarity_of(learning.loss.similarity());
         let negatives = learning.candidates().unwrap_or_default();
-        let rows = (learning.training.batch_size as usize).min(train.len());
+        let rows = (learning.training.batch_size as usize).min(train.len()).div_ceil(ranks); // of a batch, here
         let leaves = sparse.map(|sparse| sparse && stepper.may_leave());
         let table = |side: usize| DeviceTable::new(&gpu, sizes[side], dim, leaves[side]);
         let leaps = leaves.contains(&true).then(|| Leaps::new(&gpu, stepper.epsilon(), &stepper.decays(LONGEST))).transpose()?;
-        let touches = [rows.div_ceil(ranks), rows.div_ceil(ranks) * (1 + negatives)];
+        let touches = [rows, rows * (1 + negatives)];
         let exchange = |side: usize| {
             let (rows, room) = (sizes[side], touches[side].min(sizes[side]));
-            let fewer_bytes = ranks * room * (dim + 1) < 2 * rows * dim; // than a ring sends of the whole table
-            (ranks > 1 && (fewer_bytes || leaves[side])).then(|| Exchange::new(&gpu, [rows, dim], room, ranks)).transpose()
+            (ranks > 1 && (is_by_row(ranks, room, [rows, dim]) || leaves[side]))
+                .then(|| Exchange::new(&gpu, [rows, dim], room, ranks))
+                .transpose()
         };
         let pair_users: Vec<u32> = train.pairs().map(|(user, _)| user).collect();
         Ok(Self {

@@ -32,7 +32,7 @@ pub use checkpoint::{
     progress::{Progress, progress},
     rung::{curve, rung_curves, stored},
 };
-pub use memory::{DeviceMemory, device_memory, memory};
+pub use memory::{DeviceMemory, device_memory, host_memory, kernel_sizes, memory};
 pub use resources::{Device, Fence, Operations, Resources};
 #[cfg(any(test, feature = "nccl"))]
 pub(crate) use step::candle::{Reach, all_reduce};

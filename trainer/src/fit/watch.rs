@@ -40,6 +40,16 @@ impl<'a> Watch<'a> {
         self.before + self.start.elapsed().as_secs_f64()
     }
 
+    /// Whether the time limit is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over_at(self.seconds())
+    }
+
+    /// Whether the time limit is over after so many seconds.
+    pub(crate) fn is_over_at(&self, seconds: f64) -> bool {
+        self.time_limit.is_some_and(|limit| seconds >= limit.as_secs_f64())
+    }
+
     /// The state has been written.
     pub(crate) fn wrote(&mut self) {
         self.written = Instant::now();

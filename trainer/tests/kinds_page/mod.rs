@@ -28,8 +28,8 @@ checkpointed, and a training that is resumed has the same bits. Values are those
 those of matrix factorisation on Health / Electronic / Gowalla / Book; of paper RG (\"NDCG-Consistent Softmax
 Approximation with Accelerated Convergence\") the numbers of negatives. A dash stands for what is not printed.
 
-A GPU trains a trial by `kernels` where model, sampler and loss all have them, with the loss's formula among them where it is no kernel itself, and by `candle`'s
-operations where one of the three has none; `not` says why it stays on the CPU ([gpu.md](gpu.md)).
+A GPU trains a trial by `kernels` where model, sampler, loss and optimizer (`adam` and `lazy-adam` without `batch_l2`) all have them, with the loss's formula among them where it is no kernel itself, and by `candle`'s
+operations where one of these has none; `not` says why it stays on the CPU ([gpu.md](gpu.md)).
 
 [learning-rates.md](learning-rates.md) has three learning rates of Adam for each loss on a small dataset, and what validation made of them: where to begin.
 ";

@@ -95,8 +95,8 @@ impl<'a> ClusterTrials<'a> {
 
     /// What trials without kernels take, where there are any.
     fn of_candle(&self) -> String {
-        let by_candle = |work: &Work<'_>| if work.by_candle.is_some() { memory(work, 1) } else { 0.0 };
-        let count = self.works.iter().filter(|work| work.by_candle.is_some()).count();
+        let by_candle = |work: &Work<'_>| if work.is_by_candle() { memory(work, 1) } else { 0.0 };
+        let count = self.works.iter().filter(|work| work.is_by_candle()).count();
         match count {
             0 => String::new(),
             _ => format!(

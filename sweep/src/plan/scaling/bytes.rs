@@ -6,13 +6,11 @@
 //! ```
 //! nccl-tests, doc/PERFORMANCE.md. Gradients meet in the way that sends fewer.
 
-use super::Work;
+use super::{Work, work::StepsBy};
 
-/// Bytes of a float, an id, an entry to sort, and a place in the interactions of a user.
+/// Bytes of a float, and of an id.
 const FLOAT: f64 = 4.0;
 const ID: f64 = 4.0;
-const ENTRY: f64 = 8.0;
-const OFFSET: f64 = 8.0;
 
 /// The gradients of a table of so many rows of `dim` floats, of which each rank touched `touched`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,20 +50,13 @@ pub(super) fn sent(work: &Work<'_>, ranks: u32) -> f64 {
     gradients(work, ranks).map(|table| table.sent(ranks)).into_iter().sum()
 }
 
-/// Bytes of a rank's GPU memory. What trains by candle's operations takes what [`trainer::device_memory`] says. By kernels it is parameters, moments and
-/// gradients, with a graph the vectors and two tables more; the interactions; and of the rank's rows an id, a score, its derivative and two entries to sort
-/// for each score, and what is gathered. The tables are on every rank whole: more ranks leave each with fewer rows, and with nothing less of the tables.
+/// Bytes of a rank's GPU memory. The tables are on every rank whole: more ranks leave each with fewer rows, and with nothing less of the tables.
 pub(super) fn memory(work: &Work<'_>, ranks: u32) -> f64 {
-    if let Some(by_candle) = work.by_candle.and_then(|(trial, manifest)| trainer::device_memory(trial, manifest, ranks)) {
-        return by_candle.total() as f64;
-    }
-    let copies = if work.layers > 0.0 { 7.0 } else { 4.0 };
-    let sides = if work.layers > 0.0 { 2.0 } else { 1.0 };
-    let interactions = work.train * (2.0 + sides) * ID + (work.users + (sides - 1.0) * work.items) * OFFSET;
-    let scores = work.scores(work.rows_of(ranks)) * (ID + 2.0 * FLOAT + 2.0 * ENTRY);
-    let gathered = |table: Gradients| if ranks > 1 { table.gathered(ranks).unwrap_or(0.0) } else { 0.0 };
-    let tables = (work.users + work.items) * work.dim * FLOAT;
-    copies * tables + interactions + scores + gradients(work, ranks).map(gathered).into_iter().sum::<f64>()
+    let bytes = match work.steps {
+        StepsBy::Kernels(sizes) => sizes.memory(ranks),
+        StepsBy::Candle(trial, manifest) => trainer::device_memory(trial, manifest, ranks).map_or(0, |memory| memory.total()),
+    };
+    bytes as f64
 }
 
 #[cfg(test)]
@@ -89,19 +80,5 @@ mod tests {
         let expected = 18_362_624.0 + 7.0 * 127.73 * 260.0;
         let found = sent(&GOWALLA, 8);
         assert!((found - expected).abs() < 1e-4 * expected, "{found} is not {expected}");
-    }
-
-    /// Four copies of 70,846 rows of 256 bytes; 12 bytes for each interaction and 8 for each user; 28 bytes for each of 1,025,024 scores.
-    #[test]
-    fn memory_is_counted_by_hand() {
-        assert_eq!(memory(&GOWALLA, 1), 72_546_304.0 + 9_721_536.0 + 238_864.0 + 28_700_672.0);
-        let graph = Work { layers: 2.0, ..GOWALLA };
-        assert_eq!(memory(&graph, 1), 126_956_032.0 + 12_962_048.0 + 238_864.0 + 327_904.0 + 28_700_672.0);
-    }
-
-    #[test]
-    fn more_ranks_share_rows_and_not_tables() {
-        let large = Work { items: 1e9, ..GOWALLA };
-        assert!(memory(&large, 8) > 4.0 * 1e9 * 256.0);
     }
 }

@@ -2,15 +2,13 @@
 
 use crate::plan::estimate;
 use dataset::Manifest;
-use trainer::{Trial, fits_gpu, has_kernels};
+use trainer::{KernelSizes, Trial, fits_gpu, kernel_sizes};
 
 /// The work of a step, whatever does it. Counts, as floats.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work<'a> {
     pub(super) users: f64,
     pub(super) items: f64,
-    /// Train interactions: edges of the graph.
-    pub(super) train: f64,
     /// Length of a vector.
     pub(super) dim: f64,
     /// Rows of the whole batch: pairs, or users with lists.
@@ -19,12 +17,18 @@ pub(super) struct Work<'a> {
     pub(super) positives: f64,
     /// Items that are drawn for a row; `None` where every item is scored.
     pub(super) drawn: Option<f64>,
-    /// Propagations over the graph; 0 where a vector is a row of its table.
-    pub(super) layers: f64,
     /// Whether ranks can share out a batch.
     pub(super) splits: bool,
-    /// What trains by candle's operations, as it has no kernels.
-    pub(super) by_candle: Option<(&'a Trial, &'a Manifest)>,
+    pub(super) steps: StepsBy<'a>,
+}
+
+/// What makes the steps of a trial on a GPU.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum StepsBy<'a> {
+    /// Kernels.
+    Kernels(KernelSizes),
+    /// candle's operations, where there are no kernels.
+    Candle(&'a Trial, &'a Manifest),
 }
 
 impl<'a> Work<'a> {
@@ -32,25 +36,24 @@ impl<'a> Work<'a> {
     pub(super) fn of(trial: &'a Trial, manifest: &'a Manifest) -> Option<Self> {
         fits_gpu(trial).ok()?;
         let (learning, model) = (trial.learning.as_ref()?, trial.backbone.learned()?);
-        let (dim, layers) = match trial.backbone.mean_of_layers() {
-            Some(mean) => (f64::from(mean.dim), f64::from(mean.layers)),
-            None => (trial.backbone.stored().dim().unwrap_or(u64::from(model.dim())) as f64, 0.0),
-        };
         let count = |count: usize| count as f64;
         let most = (estimate::rows(learning, manifest.users as u64, manifest.train as u64) as f64).max(1.0);
         let rows = f64::from(learning.training.batch_size).clamp(1.0, most);
         Some(Self {
             users: count(manifest.users),
             items: count(manifest.items),
-            train: count(manifest.train),
-            dim,
+            dim: trial.backbone.stored().dim().unwrap_or(u64::from(model.dim())) as f64,
             rows,
             positives: count(learning.loss.list().unwrap_or(1)),
             drawn: learning.candidates().map(count),
-            layers,
             splits: learning.splits().is_ok(),
-            by_candle: has_kernels(trial).is_err().then_some((trial, manifest)),
+            steps: kernel_sizes(trial, manifest).map_or(StepsBy::Candle(trial, manifest), StepsBy::Kernels),
         })
+    }
+
+    /// Whether candle's operations make its steps.
+    pub(super) fn is_by_candle(&self) -> bool {
+        matches!(self.steps, StepsBy::Candle(..))
     }
 
     /// Rows of a rank.
@@ -91,14 +94,25 @@ pub(super) mod tests {
     pub(in super::super) const GOWALLA: Work<'static> = Work {
         users: 29_858.0,
         items: 40_988.0,
-        train: 810_128.0,
         dim: 64.0,
         rows: 1024.0,
         positives: 1.0,
         drawn: Some(1000.0),
-        layers: 0.0,
         splits: true,
-        by_candle: None,
+        steps: StepsBy::Kernels(KernelSizes {
+            users: 29_858,
+            items: 40_988,
+            train: 810_128,
+            validation: 0,
+            dim: 64,
+            layers: 0,
+            batch: 1024,
+            negatives: 1000,
+            is_cosine: true,
+            leaves: [true, false],
+            has_quantiles: false,
+            of_formula: 0,
+        }),
     };
 
     /// One draw of two sees one; two draws see both or one, each half the time. Two draws of three see 3 (1 - 4/9).

@@ -158,7 +158,7 @@ fn settings(input: &Input) -> Vec<(&'static str, String)> {
         ("ties", words::ties(evaluation.ties).to_owned()),
         ("recall", words::recall(evaluation.recall).to_owned()),
         ("tests", number::listed(&tests)),
-        ("comparisons", words::family(&significance.family)),
+        ("comparisons", words::family(&significance.family, |key| words::title(input, key))),
         ("p-values", format!("{}; called significant below {}", adjusted.join(", or "), significance.alpha)),
         ("margin of equivalence", significance.margin.map_or_else(|| "none".to_owned(), |margin| margin.to_string())),
         ("ranksweep", env!("CARGO_PKG_VERSION").to_owned()),

@@ -55,10 +55,15 @@ fn estimate(input: &Input, claim: &PlannedClaim, measured: &mut MethodsByMetric<
 }
 
 fn tested(hypothesis: &Hypothesis, estimate: &Estimate, judged: Judged) -> TestedClaim {
+    // The level is the mean of the methods' means, from which that of the second of two is half their difference away.
+    let whole = match hypothesis {
+        Hypothesis::Better(..) | Hypothesis::Equal(..) => estimate.level - estimate.value / 2.0,
+        Hypothesis::Increasing(_) | Hypothesis::Decreasing(_) | Hypothesis::Faster(..) => estimate.level,
+    };
     let relative = match hypothesis {
         Hypothesis::Faster(..) => 1.0 - (-estimate.value).exp(),
-        _ if estimate.level == 0.0 => 0.0,
-        _ => estimate.value / estimate.level,
+        _ if whole == 0.0 => 0.0,
+        _ => estimate.value / whole,
     };
     let finite = Some(judged.interval).filter(|interval| interval.low.is_finite());
     TestedClaim {
@@ -134,7 +139,10 @@ mod tests {
         assert_eq!(rows[2].claim, "rising along bpr on mf-64, softmax on mf-64, softmax-at-k(20) on mf-64");
         assert_eq!(rows[2].tested, rows[3].tested, "falling along the list is rising along its reverse");
         let first = rows[0].tested.as_ref().unwrap();
-        assert!(first.p_adjusted >= first.p_value && first.ci_low.unwrap() >= 0.0 && first.relative > 0.1, "{first:?}");
+        assert!(first.p_adjusted >= first.p_value && first.ci_low.unwrap() >= 0.0, "{first:?}");
+        let [first, back] = [0, 1].map(|row: usize| rows[row].tested.as_ref().unwrap().relative);
+        assert!((first - 0.026 / 0.098).abs() < 0.02 && (back + 0.026 / 0.124).abs() < 0.02, "shares of the second: {first}, {back}");
+        let first = rows[0].tested.as_ref().unwrap();
         assert_eq!((first.replicates, first.over.name()), (3, "users-and-seeds"));
     }
 

@@ -76,8 +76,8 @@ pub(super) fn claims_how(reproduction: &Reproduction, evaluation: &Evaluation, s
         String::new()
     };
     format!(
-        "By the {test}, p-values and intervals adjusted after Holm for all claims of the sweep, level {}. A trend is the rise of the least-squares line \
-         through the means, from the first method to the last.{epochs}{scope}",
+        "By the {test}, p-values and intervals adjusted after Holm for all claims of the sweep, level {}. Differences of two methods are shares \
+         of the second one's mean. A trend is the rise of the least-squares line through the means, from the first method to the last.{epochs}{scope}",
         evaluation.significance.alpha
     )
 }

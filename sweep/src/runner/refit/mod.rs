@@ -9,12 +9,13 @@ mod whole;
 
 use super::{
     Session, Standing,
+    standing::failed,
     train::{Interrupted, StopConditions, TrainingLocations, guarded, lacks_memory, read},
 };
 use crate::{interrupt, plan::PlannedTrial, usage::Usage};
 use anyhow::{Result, anyhow};
 use dataset::{Dataset, Location, Manifest};
-use trainer::{Ended, Fit, Trial};
+use trainer::{Ended, Fit, Outcome, Trial};
 
 /// A trial that was trained on everything.
 pub struct Refit {
@@ -88,6 +89,9 @@ fn again(session: &Session, planned: &PlannedTrial) -> Result<PlannedTrial> {
         return Err(Usage(format!("trial {id} is a model that another program trained; train it there")).into());
     }
     let ended = Ended::read(&session.trial(id), id)?;
+    if let Some(Outcome::Failed(error)) = ended.as_ref().map(|ended| &ended.outcome) {
+        return Err(Usage(failed(id, error)).into());
+    }
     let Some(fit) = ended.as_ref().and_then(|ended| ended.outcome.fit()) else {
         return Err(Usage(format!("trial {id} was not trained to its end, and has no model; `ranksweep status` lists them")).into());
     };

@@ -59,6 +59,16 @@ impl Claim {
                 _ => return Ok(None),
             },
         };
+        Self::create(folder, number, every)
+    }
+
+    /// Takes the trial of a folder, whoever holds it; `None` where another process takes it at the same moment.
+    pub(super) fn overtake(folder: &Location, every: Duration) -> Result<Option<Self>> {
+        let newest = claims_of(folder)?.pop().map_or(0, |(number, _)| number);
+        Self::create(folder, newest + 1, every)
+    }
+
+    fn create(folder: &Location, number: u64, every: Duration) -> Result<Option<Self>> {
         let at = folder.join("claims").join(&format!("{number:06}.json"));
         let content = Content::new(every);
         if !at.create(content.to_json())? {

@@ -6,6 +6,7 @@
 //! and the other's has a name of its own (`trainer/src/fit/checkpoint/stored_files.rs`), and no marker counts it.
 
 mod alive;
+mod announcement;
 mod claim;
 mod watch;
 
@@ -22,6 +23,7 @@ use trainer::{Error, Fence};
 use watch::Watch;
 
 pub(crate) use alive::{alive, holder};
+pub(super) use announcement::Announcement;
 
 /// A claim is renewed so many times in the time after which it is taken over.
 const RENEWALS: u32 = 6;

@@ -95,6 +95,10 @@ impl LossKind for NeuralNdcg {
         scores.saturating_mul(8 * (scores + 4 * u64::from(self.sinkhorn_iterations)))
     }
 
+    fn numbers_of_row(&self, scores: u64) -> u64 {
+        scores.saturating_mul(scores)
+    }
+
     fn needs_draws(&self) -> Option<&'static str> {
         Some(NEEDS_DRAWS)
     }

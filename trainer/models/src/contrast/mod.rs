@@ -16,7 +16,7 @@ pub(super) use later_layers::{Kept, LaterLayers};
 pub use perturb::Noise;
 pub(super) use perturb::Perturb;
 
-use super::{Sizes, encoder::TrainStep};
+use super::{Sizes, TensorSize, encoder::TrainStep};
 use crate::graph::Adjacency;
 use embeddings::{RowGradients, Tables};
 use info_nce::{Comparison, InfoNce, ViewRows, info_nce};
@@ -163,6 +163,15 @@ impl Contrast {
         let (nodes, dim) = (sizes.users + sizes.items, u64::from(dim));
         let of_layers = (3 * (3 + 2 * u64::from(layers)) + 9) * nodes * dim * 4;
         of_layers + Adjacency::elsewhere_memory(2 * sizes.train, dim) + self.formula_memory(sizes, dim)
+    }
+
+    /// The cosines of a batch in candle's operations, of users or of items.
+    pub(super) fn largest_tensor(self, Sizes { users, items, batch, positives, .. }: Sizes) -> TensorSize {
+        let of = |rows: u64, all: u64| {
+            let rows = if self.ids == ContrastIds::Unique { rows.min(all) } else { rows };
+            rows.saturating_mul(if self.against == ContrastAgainst::All { all } else { rows })
+        };
+        TensorSize { numbers: of(batch, users).max(of(positives, items)), what: "the cosines of a batch with what it is held against" }
     }
 }
 

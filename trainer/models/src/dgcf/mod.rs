@@ -13,7 +13,7 @@
 mod correlation;
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Sizes, Stored,
+    BackboneKind, Facts, FoldIn, Init, Sizes, Stored, TensorSize,
     autograd::{Encoded, Forward},
     contrast::at_least_zero,
     encoder::TrainStep,
@@ -148,6 +148,12 @@ impl Learned for Dgcf {
         let (edges, dim) = (2 * sizes.train, u64::from(self.dim));
         let of_edges = 8 * u64::from(self.layers) * u64::from(self.iterations) * edges * dim * 4;
         self.memory(sizes) + Adjacency::elsewhere_memory(edges, dim) + of_edges
+    }
+
+    /// Edges have a factor's part of a vector at once.
+    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
+        let dim = u64::from(self.dim);
+        TensorSize::of_graph(sizes, 2 * sizes.train, [dim / u64::from(self.factors.max(1)), dim])
     }
 }
 

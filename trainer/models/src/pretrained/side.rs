@@ -10,26 +10,26 @@ pub struct Side<'a> {
     pub noun: &'static str,
     /// Own ids, by dense id.
     pub ids: &'a [String],
-    /// Whether each has a train interaction.
-    pub in_train: Vec<bool>,
+    /// Whether the model must know each: every item, and a user with train interactions or a history to fold in.
+    pub is_known: Vec<bool>,
     pub(super) dense: HashMap<&'a str, u32>,
 }
 
 impl<'a> Side<'a> {
     /// The users.
     pub fn users(dataset: &'a Dataset) -> Self {
-        let in_train = (0..dataset.users()).map(|user| !dataset.train.row(user).is_empty()).collect();
-        Self::new("user", &dataset.user_ids, in_train)
+        let known = dataset.known();
+        let is_known = (0..dataset.users()).map(|user| !known.row(user).is_empty()).collect();
+        Self::new("user", &dataset.user_ids, is_known)
     }
 
     /// The items.
     pub fn items(dataset: &'a Dataset) -> Self {
-        let in_train = dataset.train.item_counts(dataset.items()).into_iter().map(|count| count > 0).collect();
-        Self::new("item", &dataset.item_ids, in_train)
+        Self::new("item", &dataset.item_ids, vec![true; dataset.items()])
     }
 
-    fn new(noun: &'static str, ids: &'a [String], in_train: Vec<bool>) -> Self {
-        Self { noun, ids, in_train, dense: ids.iter().map(String::as_str).zip(0..).collect() }
+    fn new(noun: &'static str, ids: &'a [String], is_known: Vec<bool>) -> Self {
+        Self { noun, ids, is_known, dense: ids.iter().map(String::as_str).zip(0..).collect() }
     }
 
     /// The dense id of an own one.

@@ -19,7 +19,7 @@ use streams::Purpose;
 use vectors::Matrix;
 
 /// Tokens of a pass, about: several passes have several threads, and candle leaves operations on so few numbers to one thread.
-const TOKENS: usize = 512;
+pub(super) const TOKENS: usize = 512;
 /// Places of a model where numbers are dropped, at most.
 const PLACES: u32 = 1 << 12;
 

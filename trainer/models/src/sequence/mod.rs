@@ -18,7 +18,7 @@ pub(super) use formula::SequenceFormula;
 pub use targets::Targets;
 pub use targets::TargetsOf;
 
-use super::{Sizes, limits::check_dim};
+use super::{Sizes, TensorSize, limits::check_dim};
 use dataset::{Dataset, Histories, Split};
 
 /// Longer windows are taken for a slip.
@@ -52,12 +52,14 @@ fn first_of_window(length: usize, place: usize, max_length: usize) -> usize {
     (length - 1).saturating_sub((behind + 1) * max_length)
 }
 
-/// Bytes of histories, targets, and the passes of a batch, whose tokens leave so many numbers each, in batches and when all users are encoded.
+/// Bytes of histories, targets, and the passes of a batch, or those in which all threads encode users, whose tokens leave so many numbers each.
 pub(super) fn memory(sizes: Sizes, of_token: u64, [dim, max_length]: [u32; 2], targets: TargetsOf) -> u64 {
     let Sizes { users, items, train, batch, .. } = sizes;
     let (dim, max_length) = (u64::from(dim), u64::from(max_length));
     let of_histories = 3 * train * 4 + 4 * (users + 1) * 8;
-    let of_tokens = tokens(sizes, max_length, targets).saturating_mul(of_token).saturating_mul(4);
+    let of_threads = rayon::current_num_threads() as u64 * (encoder::TOKENS as u64).max(max_length);
+    let most = tokens(sizes, max_length, targets).max(of_threads.min(users.saturating_mul(max_length)));
+    let of_tokens = most.saturating_mul(of_token).saturating_mul(4);
     of_tokens.saturating_add(of_histories + (2 * users + 3 * items + 2 * batch) * dim * 4)
 }
 
@@ -65,6 +67,14 @@ pub(super) fn memory(sizes: Sizes, of_token: u64, [dim, max_length]: [u32; 2], t
 pub(super) fn formula_memory(sizes: Sizes, of_token: u64, [dim, max_length]: [u32; 2], targets: TargetsOf) -> u64 {
     let of_tokens = tokens(sizes, max_length.into(), targets).saturating_mul(of_token).saturating_mul(4);
     of_tokens.saturating_add(2 * (sizes.items + sizes.batch) * u64::from(dim) * 4)
+}
+
+/// The states of a batch, or the attention of so many heads in a pass.
+pub(super) fn largest_tensor(sizes: Sizes, [dim, max_length, heads]: [u32; 3], targets: TargetsOf) -> TensorSize {
+    let [dim, max_length, heads] = [dim, max_length, heads].map(u64::from);
+    let states = TensorSize { numbers: tokens(sizes, max_length, targets).saturating_mul(dim), what: "the states of a batch" };
+    let of_pass = (encoder::TOKENS as u64).max(max_length);
+    states.max(TensorSize { numbers: heads * of_pass * max_length, what: "the attention of a pass" })
 }
 
 /// Tokens of a batch, at most.

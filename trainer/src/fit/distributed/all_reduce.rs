@@ -19,7 +19,7 @@ pub(crate) fn all_reduce(collective: &Collective, what: &str, gradients: &mut Ro
 }
 
 /// Whether gradients are exchanged row by row, where all ranks together touch at most so many of so many rows.
-pub(crate) fn is_by_row(touches: usize, rows: usize) -> bool {
+fn is_by_row(touches: usize, rows: usize) -> bool {
     touches.saturating_mul(SPARSE) < rows
 }
 

@@ -140,7 +140,10 @@ impl<'a> Learner<'a> {
             self.update_quantiles(epoch, QuantileUpdate::BeforeEpoch)?;
         }
         let (resumed_at, watch) = (self.run.position.so_far.step, Instant::now());
-        let loss = rayon::scope(|_| self.train_epoch(epoch))?; // one way into the pool, not one for each loop
+        let loss = match self.path.has_kernels() {
+            true => self.train_epoch(epoch)?, // a thread of the pool would wait for the device, and for no other trial
+            false => rayon::scope(|_| self.train_epoch(epoch))?, // one way into the pool, not one for each loop
+        };
         let steps = f64::from(self.batches.steps() - resumed_at) / f64::from(self.batches.steps());
         let pairs_per_second = self.state.dataset.train.len() as f64 * steps / watch.elapsed().as_secs_f64().max(1e-9);
         self.update_quantiles(epoch, QuantileUpdate::AfterEpoch)?;

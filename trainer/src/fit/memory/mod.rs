@@ -6,15 +6,18 @@
 //! evaluation   a copy of the vectors and what ranks or writes them, or the file of the state as a training that goes on reads it, whichever is more
 //! ```
 
+mod by_kernels;
 mod on_device;
 
+pub use by_kernels::kernel_sizes;
 pub use on_device::{DeviceMemory, device_memory};
 
 use crate::fit::step::{parts, path::StepKind, sparse::AHEAD};
-use crate::{Learning, Trial};
+use crate::{Learning, Trial, has_kernels};
 use dataset::{Location, Manifest};
 use embeddings::{Catalogue, Others, Ranks};
 use losses::{Adversary, Per, Related, StateSpec, Update};
+use models::{Learned, Sizes};
 
 /// Bytes of a float, and of an id.
 pub(crate) const FLOAT: u64 = 4;
@@ -38,14 +41,9 @@ impl TableSizes {
     }
 }
 
-/// Bytes that a training needs beside the dataset, `ranking` being what ranking the validation part needs.
+/// Bytes that a training on the CPU needs beside the dataset, `ranking` being what ranking the validation part needs.
 pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
-    let (users, items, train) = (manifest.users as u64, manifest.items as u64, manifest.train as u64);
-    let (batch, positives) = trial.learning.as_ref().map_or((0, 0), |learning| {
-        let (rows, own) = rows(users, train, learning);
-        (rows, rows * own)
-    });
-    let of_model = models::Sizes { users, items, train, batch, positives };
+    let of_model = model_sizes(trial, manifest);
     if let Some(model) = trial.backbone.closed_form() {
         return model.memory(of_model, ranking);
     }
@@ -57,35 +55,85 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
         let copied = manifest.fold_in.map_or(0, |_| trial.backbone.stored().bytes(manifest));
         return model.memory(of_model, ranking) + copied;
     }
-    let (Some(model), Some(learning)) = (trial.backbone.learned(), &trial.learning) else { return 0 };
-    // Models of histories have no table of users.
-    let of_tables = TableSizes { users: if model.reads_order() { 0 } else { users }, items, train, dim: u64::from(model.dim()) };
-    let of_vectors = TableSizes { users, dim: trial.backbone.stored().dim().unwrap_or(of_tables.dim), ..of_tables };
-    let layers = trial.backbone.mean_of_layers().map_or(1, |mean| 1 + u64::from(mean.layers));
-    let step = |sizes: TableSizes| {
+    LearnedMemory::of(trial, manifest).map_or(0, |memory| memory.between_steps(ranking) + memory.step())
+}
+
+/// Bytes of the host that a rank of a training on a GPU needs beside the dataset: what [`memory`] has, with the rows of a batch alone in the place of what a step needs on the CPU.
+pub fn host_memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
+    LearnedMemory::of(trial, manifest).map_or(0, |memory| memory.between_steps(ranking) + memory.step_elsewhere())
+}
+
+fn model_sizes(trial: &Trial, manifest: &Manifest) -> Sizes {
+    let (users, items, train) = (manifest.users as u64, manifest.items as u64, manifest.train as u64);
+    let (batch, own) = trial.learning.as_ref().map_or((0, 0), |learning| learning.batch(users, train));
+    Sizes { users, items, train, batch, positives: batch * own }
+}
+
+/// What the memory of a model that learns by a loss follows from.
+struct LearnedMemory<'a> {
+    trial: &'a Trial,
+    model: &'a dyn Learned,
+    learning: &'a Learning,
+    manifest: &'a Manifest,
+    tables: TableSizes,
+    vectors: TableSizes,
+    /// Layers whose mean the vectors are; one of other models.
+    layers: u64,
+}
+
+impl<'a> LearnedMemory<'a> {
+    fn of(trial: &'a Trial, manifest: &'a Manifest) -> Option<Self> {
+        let (model, learning) = (trial.backbone.learned()?, trial.learning.as_ref()?);
+        let (users, items, train) = (manifest.users as u64, manifest.items as u64, manifest.train as u64);
+        // Models of histories have no table of users.
+        let tables = TableSizes { users: if model.reads_order() { 0 } else { users }, items, train, dim: u64::from(model.dim()) };
+        let vectors = TableSizes { users, dim: trial.backbone.stored().dim().unwrap_or(tables.dim), ..tables };
+        let layers = trial.backbone.mean_of_layers().map_or(1, |mean| 1 + u64::from(mean.layers));
+        Some(Self { trial, model, learning, manifest, tables, vectors, layers })
+    }
+
+    /// Parameters, moments, the model, its pool, and an evaluation.
+    fn between_steps(&self, ranking: u64) -> u64 {
+        let Self { trial, model, learning, manifest, tables, vectors, layers } = *self;
+        let of_model = model.memory(model_sizes(trial, manifest));
+        let TableSizes { users, items, train, dim } = vectors;
+        // What a pool draws from is in the file of the state too.
+        let pool = learning.sampler.memory([users, items, train, dim]) + u64::from(learning.sampler.needs_tables()) * vectors.table();
+        let keeps = trial.backbone.how_to_fold_in().keeps_parameters();
+        let folded = manifest.fold_in.filter(|_| keeps).map_or(0, |folded| match model.reads_order() {
+            true => 2 * folded as u64 * dim * FLOAT,
+            // The graph with these users, and what the layers leave; tables of all users, as they are and as tensors.
+            false => of_model + (layers + ATTACHED) * vectors.table(),
+        });
+        let evaluating = Evaluating { ranking, kept: u64::from(keeps) * tables.table(), folded };
+        learned(tables, vectors, evaluating) + of_model + pool
+    }
+
+    /// What a step needs on the CPU.
+    fn step(&self) -> u64 {
+        let Self { trial, model, learning, manifest, tables, vectors, layers } = *self;
         let kind = StepKind::new(&trial.backbone, learning, [manifest.users, manifest.items, manifest.train]);
         let rows = match (kind.sparse_items, kind.has_dense_items()) {
-            _ if learning.sampler.mixes() => mixed(sizes, learning, layers),
-            _ if trial.backbone.has_network() => pairs(of_tables, learning, model.network(0).map_or(0, |network| network.floats_of_pair())),
-            (true, _) => sparse(sizes, learning),
-            (_, true) => dense_items(sizes, learning),
-            _ => full_tables(sizes, learning),
+            _ if learning.sampler.mixes() => mixed(vectors, learning, layers),
+            _ if trial.backbone.has_network() => pairs(tables, learning, model.network(0).map_or(0, |network| network.floats_of_pair())),
+            (true, _) => sparse(vectors, learning),
+            (_, true) => dense_items(vectors, learning),
+            _ => full_tables(vectors, learning),
         };
-        rows + lists(sizes, learning) + loss_state(sizes, learning) + formula(sizes, learning)
-    };
-    let pool = |sizes: TableSizes| {
-        let TableSizes { users, items, train, dim } = sizes;
-        // What a pool draws from is in the file of the state too.
-        learning.sampler.memory([users, items, train, dim]) + u64::from(learning.sampler.needs_tables()) * sizes.table()
-    };
-    let keeps = trial.backbone.how_to_fold_in().keeps_parameters();
-    let folded = manifest.fold_in.filter(|_| keeps).map_or(0, |folded| match model.reads_order() {
-        true => 2 * folded as u64 * of_vectors.dim * FLOAT,
-        // The graph with these users, and what the layers leave; tables of all users, as they are and as tensors.
-        false => model.memory(of_model) + (layers + ATTACHED) * of_vectors.table(),
-    });
-    let evaluating = Evaluating { ranking, kept: u64::from(keeps) * of_tables.table(), folded };
-    learned(of_tables, of_vectors, evaluating) + model.memory(of_model) + pool(of_vectors) + step(of_vectors)
+        rows + lists(vectors, learning) + loss_state(vectors, learning) + formula(vectors, learning)
+    }
+
+    /// What a step needs on the host where a GPU makes it. By kernels that is nothing; by candle's operations the items of the batch with their scores and derivatives, and what the
+    /// loss has or looks at beside scores.
+    fn step_elsewhere(&self) -> u64 {
+        let Self { trial, learning, vectors, .. } = *self;
+        if has_kernels(trial).is_ok() {
+            return 0;
+        }
+        let looks_at_vectors = learning.loss.needs_ranks() || learning.loss.needs_others();
+        let related = auxiliary_inputs(vectors, learning) + u64::from(looks_at_vectors) * vectors.table();
+        held(vectors, learning) * (2 * ID + 4 * FLOAT) + loss_state(vectors, learning) + related
+    }
 }
 
 /// Tables that are there beside those of layers when users are attached to the train graph: the parameters with their rows, these as tensors, users and items together, and the mean.
@@ -111,15 +159,9 @@ fn learned(tables: TableSizes, vectors: TableSizes, evaluating: Evaluating) -> u
     3 * table + tables.train * 2 * ID + evaluation.max(resume)
 }
 
-/// Rows of a batch, pairs or users, and the positives of each.
-pub(crate) fn rows(users: u64, train: u64, learning: &Learning) -> (u64, u64) {
-    let (rows, own) = learning.loss.list().map_or((train, 1), |list| (users, list as u64));
-    (u64::from(learning.training.batch_size).min(rows), own)
-}
-
 /// Rows of a batch and scores of each: its own and its negatives'; every item where none are drawn.
 fn scores(sizes: TableSizes, learning: &Learning) -> (u64, u64) {
-    let (batch, own) = rows(sizes.users, sizes.train, learning);
+    let (batch, own) = learning.batch(sizes.users, sizes.train);
     (batch, learning.candidates().map_or(sizes.items, |negatives| own + negatives as u64))
 }
 

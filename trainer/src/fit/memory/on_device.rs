@@ -1,13 +1,14 @@
 //! The memory of a GPU on which candle's operations train, at the moment when most tensors are there.
 //!
 //! ```text
-//! kept   the parameters and their two moments; where the device's own code scores drawn items, a copy of the vectors, their gradients, and what it sorts
+//! kept   the parameters and their two moments; where the device's own code scores drawn items, a copy of the vectors, their gradients, for cosines the items at length one, and
+//!        what it sorts
 //! step   a copy of the parameters as variables; what the model's formula leaves and its derivative needs (`formula_memory` in the model's file); and either
 //!        vectors as variables, their gradients as they come and added up, with a block of scores or what the loss's formula leaves of some;
 //!        or the gradients of vectors and of parameters, and what a step of the optimizer makes of the larger table
 //! ```
 
-use super::{FLOAT, OPERATIONS, rows};
+use super::{FLOAT, OPERATIONS};
 use crate::{
     Learning, Trial,
     fit::step::{
@@ -54,13 +55,14 @@ const OF_DRAWN: u64 = 28;
 pub fn device_memory(trial: &Trial, manifest: &Manifest, ranks: u32) -> Option<DeviceMemory> {
     let (model, learning) = (trial.backbone.learned()?, trial.learning.as_ref()?);
     let (users, items, train) = (manifest.users as u64, manifest.items as u64, manifest.train as u64);
-    let (all, list) = rows(users, train, learning);
+    let (all, list) = learning.batch(users, train);
     let (rows, dim) = (all.div_ceil(u64::from(ranks.max(1))), u64::from(model.dim()));
     // Of models of histories, which have no table of users, a row of a batch has a vector.
     let (own_users, scored_users) = if model.reads_order() { (0, all) } else { (users, users) };
     let [table, largest] = [own_users + items, own_users.max(items)].map(|rows| rows * dim * FLOAT);
     let layers = trial.backbone.mean_of_layers().filter(|_| learning.sampler.mixes()).map_or(1, |mean| 1 + u64::from(mean.layers));
-    let vectors = layers * (scored_users + items) * trial.backbone.stored().dim().unwrap_or(dim) * FLOAT;
+    let vector = trial.backbone.stored().dim().unwrap_or(dim) * FLOAT;
+    let vectors = layers * (scored_users + items) * vector;
     let of_model = model.formula_memory(Sizes { users, items, train, batch: all, positives: all * list });
     let shape = Shape { rows, scores: learning.candidates().map_or(items, |candidates| list + candidates as u64), items };
     let floats_of_pair = model.network(0).map(|network| network.floats_of_pair());
@@ -69,7 +71,8 @@ pub fn device_memory(trial: &Trial, manifest: &Manifest, ranks: u32) -> Option<D
     let moving = OF_VECTORS * vectors + table + OF_MOVE * largest;
     let is_drawn = learning.candidates().is_some() && floats_of_pair.is_none() && !learning.sampler.mixes();
     let scores_of_device = is_drawn && !learning.loss.relations().of_negatives;
-    let drawn = if scores_of_device { 2 * vectors + OF_DRAWN * shape.rows * shape.scores } else { 0 };
+    let unit_items = u64::from(learning.loss.similarity() == Similarity::Cosine) * items * vector;
+    let drawn = if scores_of_device { 2 * vectors + unit_items + OF_DRAWN * shape.rows * shape.scores } else { 0 };
     Some(DeviceMemory { kept: 3 * table + drawn, step: table + of_model + weighing.max(moving) })
 }
 

@@ -131,6 +131,15 @@ pub(crate) fn of(inputs: PathInputs<'_>, resources: &Resources, collective: Coll
 }
 
 impl StepPath {
+    /// Whether a GPU's kernels make the steps, and the host waits for them.
+    pub(crate) fn has_kernels(&self) -> bool {
+        match self {
+            #[cfg(any(test, feature = "cuda"))]
+            Self::Device(_) => true,
+            _ => false,
+        }
+    }
+
     /// Copies parameters and moments from a device to the host, where they are newer.
     pub(crate) fn sync_to_host(&mut self, parameters: &mut Parameters) -> Result<()> {
         match self {

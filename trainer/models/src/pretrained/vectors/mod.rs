@@ -136,9 +136,9 @@ fn places(ids: &[String], at: &dataset::Location, side: &Side<'_>, findings: &mu
             Some(dense) => places[dense as usize] = Some(row),
         }
     }
-    for ((place, id), in_train) in places.iter().zip(side.ids).zip(&side.in_train) {
+    for ((place, id), is_known) in places.iter().zip(side.ids).zip(&side.is_known) {
         match place {
-            None if noun == "user" && !in_train => late.add(id),
+            None if !is_known => late.add(id),
             None => missing.add(id),
             Some(_) => {}
         }
@@ -154,8 +154,11 @@ fn places(ids: &[String], at: &dataset::Location, side: &Side<'_>, findings: &mu
         findings.wrong(format!("{at}: more than one row for {words}"));
     }
     if let Some(words) = missing.words(noun) {
-        let zeros = if noun == "item" { "; give items that its training did not see a row too" } else { "" };
-        findings.wrong(format!("{at}: no row for {words} of {}{zeros}", side.counted()));
+        let advice = match noun {
+            "item" => "; give items that its training did not see a row too",
+            _ => "; give one to each with train interactions or a history to fold in",
+        };
+        findings.wrong(format!("{at}: no row for {words} of {}{advice}", side.counted()));
     }
     if doubled.count() + missing.count() > 0 {
         return None;

@@ -4,7 +4,7 @@ use ::testing::dataset_of;
 use arrow::array::{ArrayRef, FixedSizeListArray, Float64Array, Int64Array, ListArray, StringArray};
 use arrow::datatypes::{Float32Type, Float64Type};
 use bytes::Bytes;
-use dataset::{Dataset, Location, table};
+use dataset::{Dataset, Interactions, Location, table};
 use half::f16;
 use std::sync::Arc;
 
@@ -150,7 +150,7 @@ fn dataset() -> Dataset {
 
 fn ordered(ids: Option<&[&str]>, values: &[f32], items: bool) -> (Option<Vec<f32>>, Result<Vec<String>, String>) {
     let dataset = dataset();
-    let side = if items { Side { noun: "item", ..Side::users(&dataset) } } else { Side::users(&dataset) };
+    let side = if items { Side { noun: "item", is_known: vec![true; 3], ..Side::users(&dataset) } } else { Side::users(&dataset) };
     let ids = ids.map(|ids| ids.iter().map(|id| (*id).to_owned()).collect());
     let mut findings = Findings::default();
     let matrix = Vectors { dim: 1, values: values.to_vec(), ids }.in_order(&content("v.npy", ""), &side, &mut findings);
@@ -171,6 +171,16 @@ fn rows_are_put_in_the_order_of_the_dataset() {
 }
 
 #[test]
+fn who_is_held_out_with_a_history_needs_a_row() {
+    let dataset = Dataset { fold_in: Some(Interactions::from_pairs(3, [(2, 0)].into_iter())), ..dataset() };
+    let (mut findings, ids) = (Findings::default(), Some(["a", "b"].map(str::to_owned).to_vec()));
+    let vectors = Vectors { dim: 1, values: vec![1.0, 2.0], ids };
+    assert!(vectors.in_order(&content("v.npy", ""), &Side::users(&dataset), &mut findings).is_none());
+    let error = findings.remarks().unwrap_err().to_string();
+    assert!(error.contains("no row for 1 user (`c`) of 3 users; give one to each"), "{error}");
+}
+
+#[test]
 fn rows_that_are_missing_doubled_or_not_finite_are_named_and_counted() {
     let refused = |ids: Option<&[&str]>, values: &[f32], items: bool| {
         let (rows, error) = ordered(ids, values, items);
@@ -179,7 +189,8 @@ fn rows_that_are_missing_doubled_or_not_finite_are_named_and_counted() {
     };
     assert_eq!(
         refused(Some(&["c", "c"]), &[1.0, 2.0], false),
-        "v.npy: more than one row for 1 user (`c`); v.npy: no row for 2 users (`a`, `b`) of 3 users"
+        "v.npy: more than one row for 1 user (`c`); v.npy: no row for 2 users (`a`, `b`) of 3 users; give one to each with train \
+         interactions or a history to fold in"
     );
     assert_eq!(
         refused(Some(&["a", "b"]), &[1.0, 2.0], true),

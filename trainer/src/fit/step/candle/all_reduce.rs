@@ -4,10 +4,10 @@
 //! whole    gradients [rows, dim] and marks [rows] of all ranks are added up
 //! by row   ids and gradients of the touched rows of all ranks are gathered, and added up in the order of the ranks
 //! ```
-//! All of a step's are one group of calls.
+//! The way with fewer bytes is taken. All of a step's are one group of calls.
 
 use super::touched::{Gradients, Reach, marks};
-use crate::{Result, collective::Collective, fit::distributed::all_reduce::is_by_row};
+use crate::{Result, collective::Collective, device::all_reduce::is_by_row};
 use candle_core::Tensor;
 use gpu::{CollectiveCall, Gpu};
 use models::sum_rows;
@@ -19,14 +19,12 @@ const WHAT: &str = "the gradients of the vectors";
 
 /// Adds up the gradients of all ranks, and joins their marks; `reach` is how many rows of each matrix a batch reaches, of which all ranks know the same.
 pub(crate) fn all_reduce(gpu: &Gpu, collective: &Collective, own: Gradients, reach: &[Option<Reach>]) -> Result<Gradients> {
-    let mut calls = Vec::new();
+    let (mut calls, ranks) = (Vec::new(), collective.ranks() as usize);
     for ((gradient, marks), reach) in own.iter().zip(reach).filter(|((gradient, _), _)| gradient.elem_count() > 0) {
-        let (rows, _) = gradient.dims2()?;
-        calls.extend(match reach.filter(|reach| is_by_row(reach.all(), rows)) {
-            Some(Reach { batch, of_row }) => {
-                let room = (batch.div_ceil(collective.ranks() as usize) * of_row).min(rows);
-                by_row(gpu, collective, gradient, marks.as_deref(), room)?
-            }
+        let (rows, dim) = gradient.dims2()?;
+        let room = reach.map(|Reach { batch, of_row }| batch.div_ceil(ranks).saturating_mul(of_row).min(rows));
+        calls.extend(match room.filter(|&room| is_by_row(ranks, room, [rows, dim])) {
+            Some(room) => by_row(gpu, collective, gradient, marks.as_deref(), room)?,
             None => whole(gpu, gradient, marks.as_deref())?,
         });
     }

@@ -18,6 +18,7 @@ mod all_reduce;
 pub(crate) mod blocks;
 mod epoch;
 mod gradients;
+mod largest_tensor;
 mod parameters;
 pub(crate) mod scoring;
 mod touched;
@@ -58,7 +59,7 @@ impl CandleSteps {
     /// Prepares the steps of a trial, and the ranks, who meet on their devices: a process's ranks have GPUs one after the other.
     ///
     /// # Errors
-    /// Those of the device.
+    /// [`Error::TooLarge`] for a trial with a tensor that a GPU would not come to the end of; those of the device.
     pub(crate) fn new(
         trial: &Trial,
         learning: &Learning,
@@ -68,6 +69,9 @@ impl CandleSteps {
     ) -> Result<(Self, Collective)> {
         let model = trial.backbone.learned().ok_or_else(|| Error::impossible("the backbone learns by no loss"))?;
         resources.check_device()?;
+        if resources.device != crate::fit::Device::Cpu {
+            largest_tensor::check(trial, learning, [dataset.users(), dataset.items(), dataset.train.len()], collective.ranks())?;
+        }
         #[cfg(any(test, feature = "cuda"))]
         let (gpu, collective) = match on_device::gpu(resources.device, &collective)? {
             Some(gpu) => {
