@@ -63,7 +63,10 @@ def rows(path, query="SELECT * FROM"):
 
 
 def lines(path):
-    return list(csv.DictReader(path.open())) if path.exists() else []
+    found = list(csv.DictReader(path.open())) if path.exists() else []
+    if cut := [line for line in found if None in line or None in line.values()]:
+        raise ValueError(f"{path}: {cut[0]} has other fields than the header; quote what has a comma")
+    return found
 
 
 def table(header, body):
@@ -210,7 +213,7 @@ UNJUDGED = {
 }
 
 
-IN_VIEW = "its reading was found with its test values in view: below, and not counted"
+IN_VIEW = "its reading was found with its test values in view: above, and not counted"
 
 
 def percent(share):

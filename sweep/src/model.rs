@@ -71,7 +71,7 @@ pub(crate) fn pick(session: &Session, dataset: Option<&str>, method: Option<&str
             None => winner(&rows, dataset, session.plan.evaluation.primary()),
         };
         let first = picked.and_then(|method| recommend::first_picked(&results.trials, dataset, method)).cloned();
-        return first.with_context(|| format!("no method has a result{on}"));
+        return first.with_context(|| format!("no method has a result{on}; `ranksweep status` says how each trial ended"));
     };
     match runner::stored_trials(session)?.into_iter().find(|row| row.trial == id && dataset.is_none_or(|name| row.dataset == name)) {
         Some(row) => Ok(row),

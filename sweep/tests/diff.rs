@@ -250,6 +250,11 @@ fn another_search_and_other_content_are_settings_that_differ() {
     run(&sandbox, &halved);
     let out = shown(&sandbox, &["s.yaml"]);
     assert!(out.contains("search") && !out.contains("what both have has the same"), "{out}");
+    let ratings = std::fs::read_to_string(sandbox.path("ratings.csv")).unwrap();
+    sandbox.write("ratings.csv", ratings.lines().take(ratings.lines().count() - 1).collect::<Vec<_>>().join("\n"));
+    run(&sandbox, &halved);
+    let out = shown(&sandbox, &["s.yaml"]);
+    assert!(out.contains("fingerprint") && !out.contains("what both have has the same"), "{out}");
 }
 
 #[test]

@@ -41,6 +41,8 @@ fn trials_without_time_do_not_take_the_sweep_down() {
     let status: Vec<(Status, bool)> = rows.iter().map(|row| (row.status, row.error.is_some())).collect();
     assert_eq!(status, [(Status::Missing, true), (Status::Missing, true), (Status::Done, false)]);
     assert!(ended.out.contains("the time limit of") && ended.out.contains("popularity"), "{}", ended.out);
+    let status = sandbox.ended(&mut sandbox.command(&["status", "s.yaml"]));
+    assert!(status.out.contains("1 done, 0 running, 0 waiting, 2 failed"), "{}", status.out);
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(crate) trait TestKind: Sync {
         false
     }
 
-    /// The seeds from which on it keeps its level: with fewer it calls methods different that are alike far more often (docs/calibration.md).
+    /// The seeds from which on it should decide: with fewer it may call methods different that are alike more often than its level says.
     fn fewest_seeds(&self) -> usize {
         2
     }

@@ -107,7 +107,7 @@ impl Test {
         self.kind().counts_seeds()
     }
 
-    /// The seeds from which on the test keeps its level: with fewer it calls methods different that are alike far more often (docs/calibration.md).
+    /// The seeds from which on the test should decide: with fewer it may call methods different that are alike more often than its level says.
     pub fn fewest_seeds(self) -> usize {
         self.kind().fewest_seeds()
     }

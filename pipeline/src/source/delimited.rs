@@ -136,23 +136,23 @@ fn table(text: &str, separator: &str) -> Option<Vec<Vec<String>>> {
     (width > 1 && rows.len() as f64 >= ALIKE * count as f64).then_some(rows)
 }
 
-/// Whether the first row holds names: some that are known or asked for, or text above a column of numbers or of times, which may have empty fields.
+/// Whether the first row holds names: some that are known or asked for, or, where no column is asked for by its index, text above a column of numbers or of times,
+/// which may have empty fields.
 fn has_header(rows: &[Vec<String>], known: &KnownColumns) -> bool {
     let KnownColumns { user, item, rating, timestamp } = known;
-    if [user, item, rating, timestamp].into_iter().flatten().any(|name| rows[0].contains(name) && name.parse::<usize>().is_err()) {
+    let asked = || [user, item, rating, timestamp].into_iter().flatten();
+    let is_index = |name: &String| name.parse::<usize>().is_ok();
+    if asked().any(|name| rows[0].contains(name) && !is_index(name)) || rows[0].iter().any(|name| roles::is_known(name)) {
         return true;
     }
-    let is_above = |is: fn(&str) -> bool| {
+    let is_above = |is: fn(&str) -> bool, least: usize| {
         move |column: usize| {
-            let mut below = rows[1..].iter().map(|row| row[column].as_str()).filter(|field| !field.is_empty()).peekable();
-            !rows[0][column].is_empty() && !is(&rows[0][column]) && below.peek().is_some() && below.all(is)
+            let below = || rows[1..].iter().map(|row| row[column].as_str()).filter(|field| !field.is_empty());
+            !rows[0][column].is_empty() && !is(&rows[0][column]) && below().count() >= least && below().all(is)
         }
     };
-    let columns = || 0..rows[0].len();
-    rows[0].iter().any(|name| roles::is_known(name))
-        || columns().any(is_above(roles::is_number))
-        || columns().any(is_above(roles::is_time))
-        || columns().any(is_above(roles::begins_with_digit))
+    let any = |is: fn(&str) -> bool, least: usize| (0..rows[0].len()).any(is_above(is, least));
+    !asked().any(is_index) && (any(roles::is_number, 1) || any(roles::is_time, 1) || any(roles::begins_with_digit, 2))
 }
 
 /// A separator must be told from quotes and line ends.

@@ -83,6 +83,9 @@ fn a_header_is_seen_above_gaps_and_the_numbers_and_dates_of_other_countries() {
         assert!(message.contains("none of them is known to hold user"), "{name}: {message}");
     }
     let bare = delimited(",", false, json!({"user": 0, "item": 1}));
+    let by_index = KnownColumns { user: Some("0".into()), item: Some("1".into()), ..KnownColumns::default() };
+    assert_eq!(of("index.csv", "a1f,9k\n3bc,7z\n4de,8y\n", by_index).unwrap(), bare);
+    assert_eq!(found("gap/bare.csv", "anna,brot,gut\nbob,milch,\ncarl,ei,2x gekauft\n"), bare);
     assert_eq!(found("words.csv", "anna,brot\nbob,milch\nbob,brot\n"), bare);
 }
 

@@ -44,7 +44,7 @@ impl Gc {
         let mut orphans = gc::find(&session, extent)?;
         output::print(&list(&orphans))?;
         let is_asked = !self.dry_run && !self.yes && !orphans.is_empty();
-        let goes = !self.dry_run && (!is_asked || ask(&orphans)?);
+        let goes = !self.dry_run && (!is_asked || ask(&orphans, global.stop_with_stdin)?);
         if goes && is_asked {
             // The answer may have come hours later: what is no leftover any longer stays.
             gc::refuse_while_training(&session)?;
@@ -59,9 +59,9 @@ impl Gc {
     }
 }
 
-/// Whether the files may go, by the word of whoever sits at the terminal.
-fn ask(orphans: &[Orphan]) -> Result<bool> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+/// Whether the files may go, by the word of whoever sits at the terminal, whose input is not watched for its end.
+fn ask(orphans: &[Orphan], is_watched: bool) -> Result<bool> {
+    if is_watched || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         let reason = format!("{} would be removed, and nobody can be asked here: pass --yes, or --dry-run to look", counted(orphans));
         return Err(Usage(reason).into());
     }

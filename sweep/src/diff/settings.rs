@@ -50,10 +50,10 @@ impl Settings {
                 splits.map(|planned| serde_json::to_value(&planned.preparation).unwrap_or_default()).fold(Flat::new(), add)
             };
             let of_dataset = self::changes(&format!("dataset {name}"), &of(first), &of(second));
-            // With the same settings another fingerprint is of other source files.
+            // With the same settings another fingerprint is of other source files, or of another build's preparation.
             let content = |plan: &Plan| {
                 let splits = plan.datasets.iter().filter(|planned| planned.name() == *name);
-                Flat::from([("fingerprint of its files".to_owned(), splits.map(|planned| planned.fingerprint.clone()).collect())])
+                Flat::from([("fingerprint".to_owned(), splits.map(|planned| planned.fingerprint.clone()).collect())])
             };
             let of_files = if of_dataset.is_empty() {
                 self::changes(&format!("dataset {name}"), &content(first), &content(second))

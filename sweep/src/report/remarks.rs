@@ -153,10 +153,9 @@ fn too_few_seeds(input: &Input, methods: &[MethodTrials]) -> Option<String> {
     let test = significance.tests.first().filter(|test| test.counts_seeds() && significance.over != Over::Users)?;
     let few = seeds(methods).into_iter().filter(|seeds| (2..test.fewest_seeds()).contains(seeds)).min()?;
     Some(format!(
-        "The {} has {few} seeds, which are too few for it: it calls methods different that are alike far more often than in {}% of cases. Put another \
-         test first in `tests`, or give {} seeds or more.",
+        "The {} has {few} seeds, few values to draw from: where seeds are most of the variance it calls methods different that are alike more often than \
+         its level says. Put another test first in `tests`, or give {} seeds or more.",
         test.words(significance.over),
-        (1e8 * significance.alpha).round() / 1e6,
         test.fewest_seeds()
     ))
 }

@@ -191,18 +191,15 @@ fn is_to_be_announced(session: &Session, devices: &Devices, fence: Option<&dyn F
     fence.is_none() && !session.is_submitted() && devices.is_first()
 }
 
-/// Why this machine cannot hold a training that it would have to: where the system gives no more memory, it ends the process and all other trials. Of what
-/// GPUs train at the same time each has its part.
+/// Why this machine cannot hold a training that it would have to: where the system gives no more memory, it ends the process and all other trials. Of a
+/// training on a GPU it is what the host keeps, alone: what others keep at the same time `plan` says.
 pub(super) fn lacks_memory(session: &Session, devices: &Devices, trial: &PlannedTrial, manifest: &Manifest) -> Option<String> {
     let (limit, (device, ranks)) = (memory_limit()?, devices.of(&trial.trial)?);
     if device == Device::Cpu {
         let metrics = session.plan.evaluation.metric_ats();
-        return beyond(Estimate::of(&trial.trial, manifest, &metrics, session.machine.memory).training, limit, limit);
+        return beyond(Estimate::of(&trial.trial, manifest, &metrics, session.machine.memory).training, limit);
     }
-    let needed = PROGRAM + Estimate::on_host(&trial.trial, manifest, devices.memory(session.machine.memory), ranks.local);
-    let (shared, trials) = (limit.saturating_sub(PROGRAM) as usize, session.plan.trials().count().max(1));
-    let part = devices.memory(shared).max(shared / trials) as u64; // never more at once than there are
-    beyond(needed, PROGRAM + part, limit)
+    beyond(PROGRAM + Estimate::on_host(&trial.trial, manifest, devices.memory(session.machine.memory), ranks.local), limit)
 }
 
 /// Whether the CPU trains a trial here.
@@ -210,19 +207,12 @@ pub(super) fn is_on_cpu(devices: &Devices, trial: &PlannedTrial) -> bool {
     devices.of(&trial.trial).is_some_and(|(device, _)| device == Device::Cpu)
 }
 
-/// That a training needs more memory than its part of what this process may have.
-fn beyond(needed: u64, part: u64, limit: u64) -> Option<String> {
+fn beyond(needed: u64, limit: u64) -> Option<String> {
     let words = || {
-        let [needed, own, all] = [needed, part, limit].map(|bytes| BinaryBytes(bytes).to_string());
-        let needs = format!("its training needs about {needed} of memory, and this process may have {all}");
-        match part < limit {
-            true => format!(
-                "{needs}, of which {own} are its part beside others at the same time; use a larger machine, fewer dimensions, or fewer trials at once"
-            ),
-            false => format!("{needs}; use a larger machine, or fewer dimensions"),
-        }
+        let [needed, limit] = [needed, limit].map(|bytes| BinaryBytes(bytes).to_string());
+        format!("its training needs about {needed} of memory, and this process may have {limit}; use a larger machine, or fewer dimensions")
     };
-    (needed > part).then(words)
+    (needed > limit).then(words)
 }
 
 /// A prepared dataset, in order where that is asked for.
@@ -300,14 +290,8 @@ mod tests {
 
     #[test]
     fn a_training_that_the_machine_cannot_hold_is_said() {
-        assert_eq!(beyond(2 << 30, 2 << 30, 2 << 30), None);
-        let reason = beyond(5 << 30, 2 << 30, 2 << 30).unwrap();
+        assert_eq!(beyond(2 << 30, 2 << 30), None);
+        let reason = beyond(5 << 30, 2 << 30).unwrap();
         assert!(reason.starts_with("its training needs about 5.00 GiB of memory, and this process may have 2.00 GiB;"), "{reason}");
-        assert_eq!(beyond(2 << 30, 2 << 30, 8 << 30), None);
-        assert_eq!(
-            beyond(5 << 30, 2 << 30, 8 << 30).unwrap(),
-            "its training needs about 5.00 GiB of memory, and this process may have 8.00 GiB, of which 2.00 GiB are its part beside others at the same time; use a \
-             larger machine, fewer dimensions, or fewer trials at once"
-        );
     }
 }

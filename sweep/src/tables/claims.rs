@@ -34,8 +34,9 @@ pub struct TestedClaim {
     /// The difference as claimed, positive where the means agree with it; of a trend the rise of the least-squares line from end to end; of `faster`
     /// the natural logarithm of the ratio of epochs.
     pub difference: f64,
-    /// The difference as a share of the second method's mean, of a trend of the mean of all; of `faster` the share of the slower method's epochs that is saved.
-    pub relative: f64,
+    /// The difference as a share of the second method's mean, of a trend of the mean of all; of `faster` the share of the slower method's epochs that is saved;
+    /// none of a mean of 0.
+    pub relative: Option<f64>,
     /// Its standard error, by what `over` names; none for one user.
     pub standard_error: Option<f64>,
     /// Lower end of its interval, adjusted as `p_adjusted` is; none for one user.
@@ -90,7 +91,7 @@ pub fn write(at: &Location, rows: &[ClaimRow]) -> Result<FileEntry> {
         texts("claim", rows.iter().map(|row| &row.claim)),
         texts("methods", rows.iter().map(|row| serde_json::json!(row.methods).to_string())),
         value("difference", |tested| Some(tested.difference)),
-        value("relative", |tested| Some(tested.relative)),
+        value("relative", |tested| tested.relative),
         value("standard_error", |tested| tested.standard_error),
         value("ci_low", |tested| tested.ci_low),
         value("ci_high", |tested| tested.ci_high),

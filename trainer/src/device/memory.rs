@@ -7,7 +7,7 @@
 //! ranks      the gradients of all ranks' rows, and what sorts these, where they meet row by row
 //! between    what the validation part or the users' quantiles take between epochs, or what a loss without a kernel leaves of the scores, whichever is more
 //! ```
-//! A test holds the sum against what a training takes of the emulator. What CUDA's libraries hold for themselves is not in it.
+//! A test holds the sum against what a training takes of the emulator: of `mf` with products and cosines, and of `light-gcn`, on one rank. What CUDA's libraries hold for themselves is not in it.
 
 use super::all_reduce::is_by_row;
 

@@ -149,7 +149,7 @@ impl IterativeTraining<'_, '_> {
 
     /// Writes the state, unless it is the stored one.
     fn save(&mut self) -> Result<()> {
-        if self.position.epoch != self.stored {
+        if self.position.epoch != self.stored || self.position.epoch > 0 && self.watch.is_over_since(self.position.seconds) {
             self.position.seconds = self.watch.seconds();
             self.resources.check_fence()?;
             resume::write(self.folder, &self.trial.id(), &self.position, &self.model.state())?;

@@ -40,14 +40,9 @@ impl<'a> Watch<'a> {
         self.before + self.start.elapsed().as_secs_f64()
     }
 
-    /// Whether the time limit is over.
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over_at(self.seconds())
-    }
-
-    /// Whether the time limit is over after so many seconds.
-    pub(crate) fn is_over_at(&self, seconds: f64) -> bool {
-        self.time_limit.is_some_and(|limit| seconds >= limit.as_secs_f64())
+    /// Whether the time limit is over and a state of so many seconds says that it is not, which no later state would correct.
+    pub(crate) fn is_over_since(&self, seconds: f64) -> bool {
+        self.time_limit.is_some_and(|limit| seconds < limit.as_secs_f64() && self.seconds() >= limit.as_secs_f64())
     }
 
     /// The state has been written.
@@ -85,5 +80,19 @@ impl Due {
             3 => Some(Self::Checkpoint),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_promises_time_which_is_over_is_known() {
+        let limited = |limit: Option<u64>| Resources { time_limit: limit.map(Duration::from_secs), ..Resources::new(1 << 20) };
+        let since = |limit: Option<u64>, seconds: f64| Watch::new(&limited(limit), 10.0).is_over_since(seconds);
+        assert!(since(Some(10), 9.99), "ten seconds of training are over");
+        assert!(!since(Some(10), 10.0), "the state says so itself");
+        assert!(!since(Some(3600), 9.99) && !since(None, 9.99), "there is time left");
     }
 }

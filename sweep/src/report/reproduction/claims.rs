@@ -61,9 +61,8 @@ fn tested(hypothesis: &Hypothesis, estimate: &Estimate, judged: Judged) -> Teste
         Hypothesis::Increasing(_) | Hypothesis::Decreasing(_) | Hypothesis::Faster(..) => estimate.level,
     };
     let relative = match hypothesis {
-        Hypothesis::Faster(..) => 1.0 - (-estimate.value).exp(),
-        _ if whole == 0.0 => 0.0,
-        _ => estimate.value / whole,
+        Hypothesis::Faster(..) => Some(1.0 - (-estimate.value).exp()),
+        _ => Some(estimate.value / whole).filter(|share| share.is_finite()),
     };
     let finite = Some(judged.interval).filter(|interval| interval.low.is_finite());
     TestedClaim {
@@ -140,7 +139,7 @@ mod tests {
         assert_eq!(rows[2].tested, rows[3].tested, "falling along the list is rising along its reverse");
         let first = rows[0].tested.as_ref().unwrap();
         assert!(first.p_adjusted >= first.p_value && first.ci_low.unwrap() >= 0.0, "{first:?}");
-        let [first, back] = [0, 1].map(|row: usize| rows[row].tested.as_ref().unwrap().relative);
+        let [first, back] = [0, 1].map(|row: usize| rows[row].tested.as_ref().unwrap().relative.unwrap());
         assert!((first - 0.026 / 0.098).abs() < 0.02 && (back + 0.026 / 0.124).abs() < 0.02, "shares of the second: {first}, {back}");
         let first = rows[0].tested.as_ref().unwrap();
         assert_eq!((first.replicates, first.over.name()), (3, "users-and-seeds"));
@@ -212,7 +211,8 @@ mod tests {
         assert_eq!(rows.iter().map(ClaimRow::verdict).collect::<Vec<_>>(), ["holds", "reversed", "missing"]);
         assert_eq!((rows[0].kind, rows[0].claim.as_str()), ("faster", "softmax on mf-64 in fewer epochs than bpr on mf-64"));
         let found = rows[0].tested.as_ref().unwrap();
-        assert!((found.relative - (1.0 - (-found.difference).exp())).abs() < 1e-15 && found.relative > 0.4, "{found:?}");
+        let relative = found.relative.unwrap();
+        assert!((relative - (1.0 - (-found.difference).exp())).abs() < 1e-15 && relative > 0.4, "{found:?}");
         assert_eq!((found.replicates, found.over.name(), found.spread.name()), (3, "seeds", "own"));
     }
 

@@ -88,7 +88,7 @@ fn claim_line(row: &ClaimRow) -> ClaimLine {
         dataset: row.dataset.clone(),
         claim: row.claim.clone(),
         metric: row.at.to_string(),
-        share: tested.map(|tested| words::percent(tested.relative)).unwrap_or_default(),
+        share: tested.and_then(|tested| tested.relative).map(words::percent).unwrap_or_default(),
         difference: tested.map(|tested| number::difference(tested.difference)).unwrap_or_default(),
         interval: words::interval(tested.and_then(|tested| tested.ci_low), tested.and_then(|tested| tested.ci_high)),
         p: tested.map(|tested| number::p_value(tested.p_adjusted)).unwrap_or_default(),

@@ -30,7 +30,7 @@ impl Reproduction {
             for row in &self.claims {
                 let tested = row.tested.as_ref();
                 let cell = |of: fn(&crate::tables::TestedClaim) -> String| tested.map_or_else(|| "-".to_owned(), of);
-                let difference = cell(|tested| words::percent(tested.relative));
+                let difference = cell(|tested| tested.relative.map_or_else(|| "-".to_owned(), words::percent));
                 let p = cell(|tested| number::p_value(tested.p_adjusted));
                 rows.add([format!("{} on {}, {}", row.claim, row.dataset, row.at), difference, p, row.verdict().to_owned()]);
             }

@@ -1,10 +1,14 @@
 //! Who trains a trial without others: a [claim](super::claim) for those that look, which binds its owner to nothing.
 //!
 //! With it `status` says that a plain `run` works on a trial, `gc` keeps off the storage, and processes that share a sweep leave the trial to its
-//! owner. It comes when a training has lasted for a while, so that short trials write nothing of the kind. A store that cannot hold claims, or that
-//! fails, is no reason not to train.
+//! owner. It comes when a training has lasted for a while, so that short trials write nothing of the kind, and when no other claim is renewed. A store
+//! that cannot hold claims, or that fails, is no reason not to train.
 
-use super::claim::Claim;
+use super::{
+    claim::{Claim, claims_of},
+    holder,
+};
+use anyhow::Result;
 use dataset::Location;
 use std::{
     sync::mpsc::{RecvTimeoutError, Sender, channel},
@@ -18,6 +22,7 @@ const EVERY: Duration = Duration::from_secs(10);
 /// A training that is, or will be, announced.
 #[derive(Debug)]
 pub(crate) struct Announcement {
+    folder: Location,
     /// Dropped when the training has come to a stop.
     stop: Sender<()>,
     claim: JoinHandle<Option<Claim>>,
@@ -31,34 +36,47 @@ impl Announcement {
 
     fn after(folder: Location, every: Duration) -> Self {
         let (stop, stopped) = channel();
+        let at = folder.clone();
         let claim = std::thread::spawn(move || {
-            if stopped.recv_timeout(every) != Err(RecvTimeoutError::Timeout) {
-                return None;
+            while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                match claim(&at, every) {
+                    Ok(Some(claim)) => return Some(claim),
+                    Ok(None) => {}
+                    Err(error) => tracing::debug!("{error}: others do not see who trains this trial"),
+                }
             }
-            Claim::overtake(&folder, every).unwrap_or_else(|error| {
-                tracing::debug!("{error}: others do not see who trains this trial");
-                None
-            })
+            None
         });
-        Self { stop, claim }
+        Self { folder, stop, claim }
     }
 
-    /// Takes the announcement back. With a trial that has ended go all its claims.
+    /// Takes the announcement back. With a trial that has ended go all its claims, those of earlier trainings too.
     pub(crate) fn withdraw(self, has_ended: bool) {
         drop(self.stop);
-        let Ok(Some(claim)) = self.claim.join() else { return };
-        if let Err(error) = claim.finish(has_ended) {
-            tracing::debug!("{error}: the claim on this trial stands until it is old");
+        let withdrawn = match self.claim.join() {
+            Ok(Some(claim)) => claim.finish(has_ended),
+            _ if has_ended => forget(&self.folder),
+            _ => Ok(()),
+        };
+        if let Err(error) = withdrawn {
+            tracing::debug!("{error}: a claim on this trial stands until it is old");
         }
     }
 }
 
+/// A claim on the trial of a folder, unless another is renewed.
+fn claim(folder: &Location, every: Duration) -> Result<Option<Claim>> {
+    if holder(folder)?.is_some() { Ok(None) } else { Claim::overtake(folder, every) }
+}
+
+/// Removes the claims on a trial that has ended.
+fn forget(folder: &Location) -> Result<()> {
+    claims_of(folder)?.into_iter().try_for_each(|(_, at)| Ok(at.delete()?))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::{holder, watch::Watch},
-        *,
-    };
+    use super::{super::watch::Watch, *};
 
     const LONG: Duration = Duration::from_secs(3600);
     const SHORT: Duration = Duration::from_millis(1);
@@ -94,16 +112,28 @@ mod tests {
     }
 
     #[test]
-    fn a_training_without_others_takes_a_trial_from_whoever_shares_it() {
+    fn a_trial_that_is_shared_is_announced_once_its_owner_is_gone() {
         let (_storage, folder) = folder("shared");
         let shared = Claim::take(&folder, &mut Watch::default(), LONG).unwrap().unwrap();
         let announced = Announcement::after(folder.clone(), SHORT);
-        while trainer::Fence::holds(&shared).unwrap() {
+        std::thread::sleep(20 * SHORT);
+        assert!(trainer::Fence::holds(&shared).unwrap(), "a claim that is renewed stands");
+        shared.finish(false).unwrap();
+        while claims(&folder) < 2 {
             std::thread::yield_now();
         }
         announced.withdraw(false);
-        shared.finish(false).unwrap();
         assert_eq!(holder(&folder).unwrap(), None, "it was given back");
         assert!(Claim::take(&folder, &mut Watch::default(), LONG).unwrap().is_some());
+    }
+
+    #[test]
+    fn with_a_short_training_that_ends_go_the_claims_of_a_longer_one_before() {
+        let (_storage, folder) = folder("before");
+        Claim::take(&folder, &mut Watch::default(), LONG).unwrap().unwrap().finish(false).unwrap();
+        Announcement::after(folder.clone(), LONG).withdraw(false);
+        assert_eq!(claims(&folder), 1, "the trial goes on");
+        Announcement::after(folder.clone(), LONG).withdraw(true);
+        assert_eq!(claims(&folder), 0);
     }
 }

@@ -62,7 +62,7 @@ impl Claim {
         Self::create(folder, number, every)
     }
 
-    /// Takes the trial of a folder, whoever holds it; `None` where another process takes it at the same moment.
+    /// Takes the trial of a folder, whose claims its caller has found to be left; `None` where another process takes it at the same moment.
     pub(super) fn overtake(folder: &Location, every: Duration) -> Result<Option<Self>> {
         let newest = claims_of(folder)?.pop().map_or(0, |(number, _)| number);
         Self::create(folder, newest + 1, every)

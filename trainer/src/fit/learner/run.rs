@@ -47,9 +47,7 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let at = (self.position.epoch, self.position.so_far.step);
-        // A state that was written just before the time limit says that there is time left, of which no step comes.
-        let is_over = at != (0, 0) && self.watch.is_over() && !self.watch.is_over_at(self.position.seconds);
-        if at != self.stored || is_over {
+        if at != self.stored || self.watch.is_over_since(self.position.seconds) {
             (self.position.steps, self.position.own_steps) = (state.stepper.steps, state.loss_state.steps());
             self.position.so_far.caught_up = state.stepper.caught_up();
             self.position.seconds = self.watch.seconds();
