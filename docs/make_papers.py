@@ -223,7 +223,7 @@ def percent(share):
 def number_line(line, file, row):
     cells = [line["place"], line["dataset"], line["method"], f"{line['metric']}@{line['cutoff']}", line["value"]]
     if row is None or row["mean"] is None:
-        return [*cells, "", "", "", "", "not run" if row is None else "failed"]
+        return [*cells, "", "", "", "", "not run" if row is None else "no result yet"]
     printed = row["printed"]
     interval = "" if row["ci_low"] is None else f"{percent(row['ci_low'] / printed)} to {percent(row['ci_high'] / printed)}"
     verdict = row["verdict"] if row["verdict"] != "contradicted" else "**contradicted**"
