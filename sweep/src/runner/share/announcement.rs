@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn a_long_training_has_a_holder_until_it_ends() {
         let (_storage, folder) = folder("long");
-        let announced = Announcement::after(folder.clone(), Duration::from_millis(20));
+        let announced = Announcement::after(folder.clone(), Duration::from_millis(300));
         while claims(&folder) == 0 {
             std::thread::yield_now();
         }
