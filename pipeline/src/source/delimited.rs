@@ -67,6 +67,10 @@ impl SourceKind for Delimited {
         Some(format!("text separated by `{}` {header}", self.separator.escape_default()))
     }
 
+    fn has_names(&self) -> bool {
+        self.header
+    }
+
     fn ratings(&self) -> Has {
         Has::from(self.columns.rating.is_some())
     }

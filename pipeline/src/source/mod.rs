@@ -98,6 +98,11 @@ trait SourceKind {
         None
     }
 
+    /// Whether the columns of its file have names, or the format needs none.
+    fn has_names(&self) -> bool {
+        true
+    }
+
     /// Whether more than one thread reads it.
     fn is_read_in_parallel(&self) -> bool {
         true
@@ -208,6 +213,11 @@ impl Source {
     /// The format in words: "text separated by `,` without names", or its name in sweep files.
     pub fn words(&self) -> String {
         self.kind().words().unwrap_or_else(|| format!("`{}`", dataset::quote::kind(self)))
+    }
+
+    /// Whether the columns of its file have names, or the format needs none.
+    pub fn has_names(&self) -> bool {
+        self.kind().has_names()
     }
 
     /// Has rows that cannot be read left out (`on_bad_row: skip`); gives whether the format has such a setting.

@@ -49,18 +49,17 @@ impl Settings {
                 let splits = plan.datasets.iter().filter(|planned| planned.name() == *name);
                 splits.map(|planned| serde_json::to_value(&planned.preparation).unwrap_or_default()).fold(Flat::new(), add)
             };
-            let of_dataset = self::changes(&format!("dataset {name}"), &of(first), &of(second));
+            let dataset = format!("dataset {name}");
+            let mut found = self::changes(&dataset, &of(first), &of(second));
             // With the same settings another fingerprint is of other source files, or of another build's preparation.
             let content = |plan: &Plan| {
                 let splits = plan.datasets.iter().filter(|planned| planned.name() == *name);
                 Flat::from([("fingerprint".to_owned(), splits.map(|planned| planned.fingerprint.clone()).collect())])
             };
-            let of_files = if of_dataset.is_empty() {
-                self::changes(&format!("dataset {name}"), &content(first), &content(second))
-            } else {
-                Vec::new()
-            };
-            changes.extend(of_dataset.into_iter().chain(of_files));
+            if found.is_empty() {
+                found = self::changes(&dataset, &content(first), &content(second));
+            }
+            changes.extend(found);
         }
         changes.extend(of_methods(plans, &methods));
         let alone = |side: usize| {

@@ -81,7 +81,7 @@ pub fn found(data: &Recognised) -> Vec<String> {
         [("rating", ratings.is_none()), ("timestamp", times.is_none())].into_iter().filter(|(_, is)| *is).map(|(of, _)| of).collect();
     let is_word = |text: &str| !text.contains(|c: char| c.is_ascii_digit());
     let may_be_names = data.preview.first.first().is_some_and(|first| is_word(&first.user) && is_word(&first.item));
-    if data.source.words().ends_with(" without names") && may_be_names {
+    if !data.source.has_names() && may_be_names {
         lines.push("If the first line has names, name two of them by --user and --item.".to_owned());
     }
     if !missing.is_empty() && !data.source.is_split() {

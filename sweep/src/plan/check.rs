@@ -4,7 +4,7 @@ use super::{
     attaches,
     draft::{Choice, Draft, Names},
     folds_in_by_ridge, model_files, resolve, search,
-    title::{Meant, MethodName, MethodNames},
+    title::{Meant, MethodName, MethodNames, several},
 };
 use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, TrainingAxes, dataset::SEED};
 use dataset::{quote, redact::is_secret};
@@ -84,7 +84,7 @@ fn significance(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
         let complain = |words: &str| file.evaluation.complain(format!("`family` is against another method: {words}"));
         match method_names(drafts).find(method) {
             Meant::One(_) => {}
-            Meant::Several(titles) => return Err(complain(&format!("`{method}` may be any of `{}`", titles.join("`, `")))),
+            Meant::Several(titles) => return Err(complain(&several(method, &titles))),
             Meant::Unknown(words) => return Err(complain(&words)),
         }
     }
@@ -306,8 +306,8 @@ fn no_trial_twice(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
 fn twice(first: &Draft<'_>, second: &Draft<'_>, choice: &Choice) -> Error {
     let mut pairs = second.nodes().into_iter().zip(first.nodes()).map(|(here, there)| (&here.place, &there.place));
     let (here, there) = pairs.find(|(here, there)| here != there).unwrap_or((&second.nodes()[0].place, &first.nodes()[0].place));
-    let values: Vec<String> = choice.parameters().iter().map(|(name, value)| format!("{name}={}", super::part::plain(value))).collect();
+    let values = super::part::listed(&choice.parameters(), ", ");
     let line = there.line;
-    let with = if values.is_empty() { String::new() } else { format!(" with {}", values.join(", ")) };
+    let with = if values.is_empty() { String::new() } else { format!(" with {values}") };
     here.error(format!("`{}`{with} stands twice, first in line {line}; keep one", second.names.method))
 }

@@ -119,8 +119,7 @@ pub struct Configuration {
 impl Configuration {
     /// The tuned values in words: `loss.temperature=0.1 optimizer.learning_rate=0.01`.
     pub fn words(&self) -> String {
-        let values: Vec<String> = self.values.iter().map(|(name, value)| format!("{name}={}", part::plain(value))).collect();
-        values.join(" ")
+        part::listed(&self.values, " ")
     }
 }
 

@@ -81,10 +81,10 @@ fn tagged(value: Value) -> (String, Values) {
 
 fn nested(value: Value) -> String {
     match value {
-        Value::Object(settings) if !is_kind(&settings) => listed(&settings),
+        Value::Object(settings) if !is_kind(&settings) => listed(&settings, ", "),
         kind => {
             let (name, values) = tagged(kind);
-            if values.is_empty() { name } else { format!("{name}({})", listed(&values)) }
+            if values.is_empty() { name } else { format!("{name}({})", listed(&values, ", ")) }
         }
     }
 }
@@ -94,9 +94,10 @@ fn is_kind(settings: &Values) -> bool {
     settings.len() == 1 && settings.values().all(Value::is_object)
 }
 
-fn listed(values: &Values) -> String {
+/// Values with their names, `temperature=0.1`, and so much between them.
+pub(super) fn listed(values: &Values, between: &str) -> String {
     let list: Vec<String> = values.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
-    list.join(", ")
+    list.join(between)
 }
 
 /// A value as a reader writes it: texts without quotes, whole numbers without `.0`.

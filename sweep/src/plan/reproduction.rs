@@ -2,7 +2,7 @@
 
 use super::{
     Method, Plan,
-    title::{Meant, MethodNames},
+    title::{Meant, MethodNames, several},
 };
 use crate::file::{ClaimEntry, Hypothesis, Placed, PrintedLine, PrintedTable, Result, SweepFile, nearest};
 use evaluator::{Metric, MetricAt, settings::Margin};
@@ -217,13 +217,6 @@ impl Plan {
         let words = nearest::unknown("metric", &at.to_string(), &names.iter().map(String::as_str).collect::<Vec<_>>());
         Err(claim.node.at("metric").place.error(format!("{words}; `evaluation` says what is measured")))
     }
-}
-
-fn several(name: &str, titles: &[String]) -> String {
-    format!(
-        "`{name}` is the name of several methods; give one of {}",
-        titles.iter().map(|title| format!("`{title}`")).collect::<Vec<_>>().join(", ")
-    )
 }
 
 /// A method that a claim names more than once.

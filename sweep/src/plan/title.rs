@@ -90,6 +90,14 @@ pub(crate) enum Meant {
     Unknown(String),
 }
 
+/// That a name is that of several methods.
+pub(super) fn several(name: &str, titles: &[String]) -> String {
+    format!(
+        "`{name}` is the name of several methods; give one of {}",
+        titles.iter().map(|title| format!("`{title}`")).collect::<Vec<_>>().join(", ")
+    )
+}
+
 /// A part's name without the values that tell it from others of the sweep: `softmax-at-k(20)` of `softmax-at-k(20, quantile_every=5)`.
 fn without_values(part: &str) -> String {
     let Some((head, inside)) = part.strip_suffix(')').and_then(|part| part.split_once('(')) else {

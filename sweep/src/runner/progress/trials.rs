@@ -2,7 +2,7 @@
 
 use super::{Progress, pace::Pace};
 use crate::{
-    plan::{Plan, PlannedRef, Titles, plain},
+    plan::{Plan, PlannedRef, Titles},
     prometheus::{Training, meter},
     runner::Standing,
 };
@@ -31,7 +31,7 @@ impl<'a> TrialStage<'a> {
     /// A trial begins, or goes on where it stopped; it trains up to so many epochs, or to its end.
     pub(in crate::runner) fn start(&self, planned: PlannedRef<'_>, until: Option<u32>) -> TrialProgress {
         let (method, configuration, trial) = planned;
-        let values = configuration.values.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>().join(" ");
+        let values = configuration.words();
         let (label, dataset) = (&method.label, &method.dataset);
         tracing::info!(
             trial = trial.id,
