@@ -5,6 +5,7 @@ mod by_candle;
 mod kinds_page;
 mod support;
 
+use models::TargetsOf;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use support::{RESOURCES, Snapshot, folder, result, tastes, train_with_stops, trial};
@@ -195,6 +196,7 @@ const BACKBONES: &[(&str, &str)] = &[
     ),
     (r#""gru4rec": {"dim": 16, "hidden": 24}"#, ""),
     (r#""gru4rec": {"dim": 16, "hidden": 16, "layers": 2, "dropout": 0, "max_length": 5}"#, ""),
+    (r#""gru4rec": {"dim": 16, "hidden": 16, "max_length": 5, "targets": "last"}"#, ""),
     (r#""external": {"name": "als", "users": "u.npy", "items": "i.npy"}"#, ""),
     (r#""run": {"name": "bm25", "path": "lists.parquet"}"#, ""),
 ];
@@ -255,6 +257,11 @@ fn without_sampling(in_epochs: bool) -> Vec<Trial> {
     trials
 }
 
+/// Whether a model of sequences predicts the last item of each history alone.
+fn predicts_last_items(backbone: &Backbone) -> bool {
+    matches!(backbone, Backbone::Gru4Rec(model) if model.targets == TargetsOf::Last)
+}
+
 /// Every example as a trial on a backbone.
 fn trials(backbone: &str) -> Vec<Trial> {
     let object = |inside: &str| format!("{{{inside}}}");
@@ -284,11 +291,11 @@ fn every_kind_learns_the_tastes() {
     let text = r#"{"version": 1, "dataset": "tastes", "backbone": {"popularity": {}}, "learning": null, "select_by": "ndcg@10"}"#;
     let run = |name: &str, trial: &Trial| train(trial, &tastes(), &folder(name), &RESOURCES, &mut ()).unwrap().validation.unwrap();
     let floor = run("kinds floor", &serde_json::from_str(text).unwrap());
-    // A network takes more than the 24 steps that a loss of lists has here.
+    // A network takes more than the 24 steps that a loss of lists has here, and a model of sequences more than the 24 of last items.
     let is_enough = |trial: &Trial| match (&trial.backbone, &trial.learning) {
         (Backbone::TwoTower(_), Some(learning)) => learning.loss.list().is_none(),
         (model, Some(learning)) if model.has_network() => learning.loss.list().is_none(),
-        _ => true,
+        (model, _) => !predicts_last_items(model),
     };
     for trial in [trials(MF), trials(LIGHT_GCN), trials_of_models(), without_sampling(true)].concat().into_iter().filter(is_enough) {
         let value = run(&format!("kinds {}", trial.id()), &trial);
@@ -319,7 +326,8 @@ fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
     }
 }
 
-/// Losses of lists have 2 steps in an epoch, those of pairs 12, or 10 where the first item of a history is none that is predicted.
+/// Losses of lists have 2 steps in an epoch, those of pairs 12, or 10 where the first item of a history is none that is predicted, and 2
+/// where the last one alone is.
 #[test]
 fn a_training_that_stops_within_epochs_has_the_bits_of_one_that_does_not() {
     for (at, trial) in [trials(MF), trials(LIGHT_GCN), trials_of_models()].concat().into_iter().enumerate() {
@@ -329,6 +337,7 @@ fn a_training_that_stops_within_epochs_has_the_bits_of_one_that_does_not() {
         let of_pairs = trial.learning.as_ref().unwrap().loss.list().is_none();
         let expected = match (of_pairs, trial.backbone.reads_order()) {
             (true, false) => 7,
+            (true, true) if predicts_last_items(&trial.backbone) => 5,
             (true, true) => 6,
             (false, _) => 5,
         };

@@ -16,9 +16,9 @@ use dataset::{Cache, Dataset, Location, Manifest};
 use etcetera::BaseStrategy;
 use pipeline::{Cluster, Connect, Engine, Limits, Preparation, Preview, SizeEstimate};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
-    sync::OnceLock,
+    sync::{Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
@@ -54,6 +54,7 @@ pub struct Session {
     submitted: bool,
     offline: bool,
     devices: OnceLock<Devices>,
+    warned: Mutex<BTreeSet<String>>,
 }
 
 impl Session {
@@ -115,7 +116,18 @@ impl Session {
         let storage = file.storage_or(storage)?;
         let plan = plan(&checked, &file, &storage)?;
         let cache = cache(&storage, machine.cache.as_deref())?;
-        Ok(Self { file, plan, machine, progress, storage, cache, submitted: false, offline: false, devices: OnceLock::new() })
+        Ok(Self {
+            file,
+            plan,
+            machine,
+            progress,
+            storage,
+            cache,
+            submitted: false,
+            offline: false,
+            devices: OnceLock::new(),
+            warned: Mutex::default(),
+        })
     }
 
     /// Opens a sweep as [`planned`](Self::planned) does, for the stage that begins: a plan that is not stored, as of a sweep that was only
@@ -214,6 +226,14 @@ impl Session {
         let on = self.plan.dataset_of(planned);
         let files = planned.trial.backbone.files().into_iter();
         files.map(|file| Ok((file.key.to_owned(), model_file(&model_files::path(file.path, on, planned.seed()))?))).collect()
+    }
+
+    /// Warns of a dataset, of each thing once.
+    pub(super) fn warn_once(&self, on: &PlannedDataset, sentence: String) {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.insert(format!("{}: {sentence}", on.name())) {
+            tracing::warn!(dataset = on.name(), "{sentence}");
+        }
     }
 
     /// The folder of one trial.

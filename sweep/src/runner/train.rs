@@ -161,6 +161,7 @@ pub(super) fn end(
     if !ordered {
         dataset.order = None; // its memory is not in the plan of this trial
     }
+    trial.trial.backbone.unlearned(&dataset).into_iter().for_each(|sentence| session.warn_once(on, sentence));
     let manifest = Dataset::read_manifest(&session.dataset(on))?;
     let place = TrainingLocations {
         folder: session.trial(&trial.id),

@@ -144,8 +144,8 @@ impl Learned for Gru4Rec {
         Targets::new(dataset, self.max_length, self.targets).map(Some)
     }
 
-    fn reads_order(&self) -> bool {
-        true
+    fn longest_history(&self) -> Option<u32> {
+        Some(self.max_length)
     }
 
     /// Bytes: for each token the items' vectors, dropped, and the prediction; for each layer the gates and the states, with their gradients.

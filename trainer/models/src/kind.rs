@@ -175,9 +175,14 @@ pub trait Learned: BackboneKind {
         Ok(None)
     }
 
+    /// The last items of a history that it reads, at most, where it reads histories in order.
+    fn longest_history(&self) -> Option<u32> {
+        None
+    }
+
     /// Whether it reads histories in order.
     fn reads_order(&self) -> bool {
-        false
+        self.longest_history().is_some()
     }
 
     /// What scores pairs of vectors, where that is not a similarity; the vectors are the rows of the tables then.

@@ -72,6 +72,7 @@ mod tensor_size;
 #[cfg(test)]
 pub mod testing;
 mod two_tower;
+mod unlearned;
 mod user_knn;
 mod walks;
 mod wrmf;

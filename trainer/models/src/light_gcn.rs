@@ -253,7 +253,11 @@ impl LightGcnFormula {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_encoder, dataset};
+    use super::super::{
+        autograd::Autograd,
+        mf::IdentityFormula,
+        testing::{assert_encoder, dataset},
+    };
     use super::*;
 
     #[test]
@@ -263,5 +267,14 @@ mod tests {
             let adjacency = Adjacency::symmetric(&Links::of(&dataset()));
             assert_encoder(&mut Propagation::new(&settings, &dataset()), &LightGcnFormula { settings, adjacency });
         }
+    }
+
+    /// Vectors and gradients, by the loops and by the formula.
+    #[test]
+    fn without_layers_it_is_mf() {
+        let settings = LightGcn { dim: 2, layers: 0, user_table: UserTable::Learned, init: Init::default() };
+        assert_encoder(&mut Propagation::new(&settings, &dataset()), &IdentityFormula);
+        let adjacency = Adjacency::symmetric(&Links::of(&dataset()));
+        assert_encoder(&mut Autograd::new(LightGcnFormula { settings, adjacency }, [5, 5, 2]), &IdentityFormula);
     }
 }

@@ -63,7 +63,7 @@ impl BackboneKind for NiaGcn {
             paper: "Sun et al. 2020, approximated",
             cost: "8 L d multiplications for each train interaction and 6 L (m + n) d² for the matrices, forward and back",
             unknown_user: "by the vector that it began with, which only `weight_decay` moves",
-            values: "`layers` 2 (its paper)",
+            values: "`layers` 2 (its paper); assumed: whole neighbourhoods, not samples of them, their normalisation, and a matrix for each of the two sums",
         }
     }
 

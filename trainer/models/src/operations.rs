@@ -1,5 +1,6 @@
 //! Operations of candle that models share: on the vectors of all nodes of the train graph, users before items, on rows, and linear maps.
 //!
+//! Those of candle-nn hold variables of their own; here all parameters are the optimizer's, and an operation is given them.
 //! On a CPU they are our own, which go over their numbers once; on other devices they are candle's (`plain`), which tests hold against ours.
 
 mod elementwise;

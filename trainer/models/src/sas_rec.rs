@@ -140,7 +140,7 @@ impl BackboneKind for SasRec {
     fn facts(&self) -> Facts {
         Facts {
             paper: "Kang and McAuley 2018",
-            cost: "of each train interaction 12 d² + 4 T d multiplications a layer (`hidden` 4 d, histories of T), three times",
+            cost: "of each train interaction 12 d² + 2 T d multiplications a layer (`hidden` 4 d, histories of T), three times",
             unknown_user: "by zeros: all items alike",
             values: "`dim` 64, `max_length` 200 (Di Teodoro et al.)",
         }
@@ -195,8 +195,8 @@ impl Learned for SasRec {
         Targets::new(dataset, self.max_length, self.targets).map(Some)
     }
 
-    fn reads_order(&self) -> bool {
-        true
+    fn longest_history(&self) -> Option<u32> {
+        Some(self.max_length)
     }
 
     /// Bytes: for each token and layer its vectors, normalised, mapped and dropped, the network's numbers, and the attention of each head, with what

@@ -230,7 +230,10 @@ impl Views {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{STEP, assert_encoder, assert_gradients, assert_rows, dataset, tables};
+    use super::super::{
+        light_gcn::{LightGcn, UserTable},
+        testing::{STEP, assert_encoder, assert_gradients, assert_rows, dataset, tables},
+    };
     use super::*;
 
     fn settings(epsilon: f64) -> SimGcl {
@@ -259,6 +262,33 @@ mod tests {
             let expected: [(usize, &[f64]); 3] =
                 [(0, &[0.409992456767, 0.104105541177]), (2, &[0.201654368848, 0.357396918074]), (7, &[0.212293853235, 0.152467905211])];
             assert_rows(&views(&settings(0.1)).forward(&tables(), step).unwrap(), &expected);
+        }
+    }
+
+    /// ((L + 1) P - E) / L of the vectors P of `light-gcn`: all vectors, and of both views the rows of the batch.
+    #[test]
+    fn without_noise_it_is_light_gcn_without_layer_0() {
+        for layers in [1, 3] {
+            let settings = SimGcl { layers, ..settings(0.0) };
+            let light_gcn = LightGcn { dim: 2, layers, user_table: UserTable::Learned, init: settings.init };
+            let parameters = settings.parameters(&dataset(), 5);
+            let (mut all_layers, mut encoder) = (light_gcn.encoder(&dataset(), 1), TwoViews::new(&settings, &dataset(), 1));
+            all_layers.encode(&parameters).unwrap();
+            encoder.encode_step(&parameters, &STEP).unwrap();
+            let count = layers as f32;
+            let assert_later = |found: &Matrix, side: usize, row: usize| {
+                let (mean, table) = (all_layers.vectors(&parameters)[side], parameters.tables()[side]);
+                let both = mean.row(row).iter().zip(table.row(row));
+                let expected: Vec<f32> = both.map(|(mean, first)| ((count + 1.0) * mean - first) / count).collect();
+                let close = found.row(row).iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-5);
+                assert!(close, "{layers} layers, side {side}, row {row}: {:?} {expected:?}", found.row(row));
+            };
+            for (side, of_batch) in [STEP.users, STEP.positives].into_iter().enumerate() {
+                (0..5).for_each(|row| assert_later(encoder.vectors(&parameters)[side], side, row));
+                for view in &encoder.views {
+                    of_batch.iter().for_each(|&row| assert_later(view.both()[side], side, row as usize));
+                }
+            }
         }
     }
 

@@ -199,6 +199,15 @@ fn every_loss_and_every_sampler_trains_by_candle_as_it_does_fast() {
     assert_eq!(assert_agree(examples(MF), candle_on_cpu(1)), LOSSES.len() + SAMPLERS.len());
 }
 
+/// All losses but those of lists, and all samplers but those that mix layers, which a trial's check refuses.
+#[test]
+fn every_loss_and_every_sampler_trains_a_model_of_sequences_by_candle_as_it_does_fast() {
+    let losses = LOSSES.iter().filter(|(loss, _)| serde_json::from_str::<Loss>(&object(loss)).unwrap().list().is_none());
+    let samplers = SAMPLERS.iter().filter(|(sampler, _)| !serde_json::from_str::<Sampler>(&object(sampler)).unwrap().mixes());
+    let gru4rec = r#"{"gru4rec": {"dim": 8, "hidden": 8, "max_length": 4}}"#;
+    assert_eq!(assert_agree(examples(gru4rec), candle_on_cpu(1)), losses.count() + samplers.count());
+}
+
 /// Every model with one of the pairs that its examples have.
 fn models_with_pairs() -> impl Iterator<Item = Trial> {
     models().enumerate().filter_map(|(at, backbone)| {

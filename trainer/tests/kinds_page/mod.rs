@@ -53,6 +53,10 @@ const PAIR_WORDS: &str = "\
 ✗ is refused, (✗) with some settings. The pools `all` and `in-batch` are refused wherever the samplers of these names are.
 ";
 
+const WITH_MODELS_WORDS: &str = "\
+These tables are of `mf`. Any other model that learns by a loss can have the same pairs, but for these:
+";
+
 /// A kind and the settings of an example of it.
 struct Example<T> {
     kind: String,
@@ -218,9 +222,11 @@ fn page() -> String {
         .iter()
         .map(|model| section("backbone", model, model.read.facts().values, |model: &Backbone| model.check().is_ok()))
         .collect();
-    let pairs = pairs::page(&with_dot_products(cases::<Loss>(LOSSES)), &plain_pools());
+    let (of_pairs, of_pools) = (with_dot_products(cases::<Loss>(LOSSES)), plain_pools());
+    let pairs = pairs::page(&of_pairs, &of_pools);
+    let with_models = pairs::of_models(&models_of_losses(), &of_pairs, &of_pools);
     format!(
-        "{INTRODUCTION}\n## Losses\n\n{}\n## Samplers\n\n{SAMPLER_WORDS}\n{}\n## Models\n\n{MODEL_WORDS}\n{}\n## Impossible pairs\n\n{PAIR_WORDS}\n{pairs}\n## Each loss\n{of_losses}\n\
+        "{INTRODUCTION}\n## Losses\n\n{}\n## Samplers\n\n{SAMPLER_WORDS}\n{}\n## Models\n\n{MODEL_WORDS}\n{}\n## Impossible pairs\n\n{PAIR_WORDS}\n{pairs}\n{WITH_MODELS_WORDS}\n{with_models}\n## Each loss\n{of_losses}\n\
          ## Each sampler\n{of_samplers}\n## Each model\n{of_models}",
         loss_table(&losses),
         sampler_table(&samplers),
@@ -232,6 +238,12 @@ fn page() -> String {
 fn with_dot_products(losses: Vec<Case>) -> Vec<Case> {
     let possible = |case: &Case| serde_json::from_value::<Loss>(case.whole()).unwrap().check().is_ok();
     losses.into_iter().flat_map(|case| std::iter::once(case.clone()).chain(case.with_dot_products().filter(possible))).collect()
+}
+
+/// The models that learn by a loss, but for `mf`.
+fn models_of_losses() -> Vec<Case> {
+    let learns = |case: &Case| !serde_json::from_value::<Backbone>(case.whole()).unwrap().fits_without_sampling();
+    cases::<Backbone>(BACKBONES).into_iter().filter(|case| case.kind != "mf" && learns(case)).collect()
 }
 
 /// The samplers without the examples whose pool is refused by itself.

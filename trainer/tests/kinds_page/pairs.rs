@@ -46,15 +46,20 @@ impl Case {
     }
 }
 
-/// What the plan says against a pair; a loss that is made for a number of negatives is made for those that the sampler gives.
-fn complaint(loss: &Case, sampler: &Case) -> Option<String> {
+/// The model beside which losses and samplers are held against each other.
+fn mf() -> Case {
+    Case::new(&json!({"mf": {"dim": 16}}))
+}
+
+/// What the plan says against a pair with a model; a loss that is made for a number of negatives is made for those that the sampler gives.
+fn complaint(model: &Case, loss: &Case, sampler: &Case) -> Option<String> {
     let mut loss = loss.clone();
     let read: Sampler = serde_json::from_value(sampler.whole()).unwrap();
     if let (Some(_), Some(given)) = (serde_json::from_value::<Loss>(loss.whole()).unwrap().negatives(), read.negatives(64)) {
         loss.settings.insert("negatives".into(), given.into());
     }
     let trial = json!({
-        "version": 1, "dataset": "any", "backbone": {"mf": {"dim": 16}}, "select_by": "ndcg@10",
+        "version": 1, "dataset": "any", "backbone": model.whole(), "select_by": "ndcg@10",
         "learning": {
             "loss": loss.whole(), "sampler": sampler.whole(), "optimizer": {"adam": {"learning_rate": 0.05}}, "seed": 1,
             "training": {"epochs": 1, "batch_size": 64, "evaluate_every": 1}
@@ -62,14 +67,38 @@ fn complaint(loss: &Case, sampler: &Case) -> Option<String> {
     });
     let complaint = serde_json::from_value::<Trial>(trial).unwrap().check().err()?;
     let unnamed = complaint.replacen(&format!("the loss `{}`", loss.kind), "the loss", 1);
+    let unnamed = unnamed.replace(&format!("the backbone `{}`", model.kind), "the model");
     Some(unnamed.replacen(&format!("the sampler `{}`", sampler.kind), "the sampler", 1))
 }
 
 /// The matrix of all pairs, and the reasons.
 pub(super) fn page(losses: &[Case], samplers: &[Case]) -> String {
     let complaints: Vec<Vec<Option<String>>> =
-        losses.iter().map(|loss| samplers.iter().map(|sampler| complaint(loss, sampler)).collect()).collect();
+        losses.iter().map(|loss| samplers.iter().map(|sampler| complaint(&mf(), loss, sampler)).collect()).collect();
     format!("{}\n{}", matrix(losses, samplers, &complaints), reasons(losses, samplers, &complaints))
+}
+
+/// The losses and samplers that matrix factorisation can have and other models cannot, with the reasons.
+pub(super) fn of_models(models: &[Case], losses: &[Case], samplers: &[Case]) -> String {
+    let mut rows: Vec<(String, [BTreeSet<usize>; 3])> = Vec::new();
+    for (row, loss) in losses.iter().enumerate() {
+        for (column, sampler) in samplers.iter().enumerate().filter(|(_, sampler)| complaint(&mf(), loss, sampler).is_none()) {
+            for (place, model) in models.iter().enumerate() {
+                let Some(reason) = complaint(model, loss, sampler) else { continue };
+                let at = rows.iter().position(|(known, _)| *known == reason).unwrap_or(rows.len());
+                if at == rows.len() {
+                    rows.push((reason, Default::default()));
+                }
+                rows[at].1.iter_mut().zip([place, row, column]).for_each(|(some, place)| some.extend([place]));
+            }
+        }
+    }
+    let mut page = "| models | losses or samplers | what a sweep file is told |\n|---|---|---|\n".to_owned();
+    for (reason, [some_models, some_losses, some_samplers]) in rows {
+        let refused = if reason.contains("the loss") { named(losses, &some_losses) } else { named(samplers, &some_samplers) };
+        writeln!(page, "| {} | {refused} | {reason} |", named(models, &some_models)).unwrap();
+    }
+    page
 }
 
 fn kinds(cases: &[Case]) -> Vec<&str> {
@@ -162,8 +191,8 @@ pub(super) fn assert_pools_are_refused_like_samplers(losses: &[Case], samplers: 
         let over_pool = samplers.iter().filter(|case| case.settings.contains_key("pool")).map(|case| case.with_pool(pool));
         let possible = |case: &Case| serde_json::from_value::<Sampler>(case.whole()).unwrap().check().is_ok();
         for sampler in over_pool.filter(possible) {
-            for loss in losses.iter().filter(|loss| complaint(loss, alone).is_some()) {
-                assert!(complaint(loss, &sampler).is_some(), "{:?} with {:?}", loss.whole(), sampler.whole());
+            for loss in losses.iter().filter(|loss| complaint(&mf(), loss, alone).is_some()) {
+                assert!(complaint(&mf(), loss, &sampler).is_some(), "{:?} with {:?}", loss.whole(), sampler.whole());
             }
         }
     }

@@ -159,6 +159,46 @@ fn what_is_ranked_are_the_decoded_means() {
     }
 }
 
+/// Scores are W_4 W_3 W_2 W_1 x / |x|, with the rows of W_2 for mu alone, and the loss is that of their softmax: with `kl_weight` 0,
+/// without dropout, noise and biases, and in the limit of small weights, where tanh does not bend. W_1 is small here, and W_4 as much
+/// larger: all losses would be alike otherwise.
+#[test]
+fn of_small_hidden_layers_it_is_a_linear_autoencoder() {
+    let dataset = dataset();
+    let mut training = training(&settings(r#", "dropout": 0, "kl_weight": 0"#), &dataset);
+    let scales = [1e-3f32, 0.0, 1.0, 0.0, 1.0, 0.0, 1e3, 0.0]; // biases are every second
+    for (weights, scale) in training.weights.iter_mut().zip(scales) {
+        weights.values.values.iter_mut().for_each(|value| *value *= scale);
+    }
+    let weights: Vec<Vec<f64>> =
+        training.weights.iter().map(|weights| weights.values.values.iter().copied().map(f64::from).collect()).collect();
+    let linear = |user: u32| {
+        let items = dataset.train.row(user as usize);
+        let sum = |at: usize| items.iter().map(|&item| weights[0][item as usize * 3 + at]).sum::<f64>();
+        let hidden: Vec<f64> = (0..3).map(|at| sum(at) / (items.len() as f64).sqrt()).collect();
+        let mean = product(&hidden, &weights[2], &[0.0; 2]);
+        product(&product(&mean, &weights[4], &[0.0; 3]), &weights[6], &[0.0; 5])
+    };
+    let users = [0, 1, 2, 3, 4];
+    let scorer = training.scorer().unwrap();
+    let empty = Dataset { train: Interactions::empty(5), ..dataset.clone() };
+    for user in users {
+        let (found, expected) = (scores(&scorer, &empty, user), linear(user));
+        let largest = expected.iter().fold(0.0f64, |largest, score| largest.max(score.abs()));
+        let close = found.iter().zip(&expected).all(|(found, expected)| (f64::from(*found) - expected).abs() < 1e-4 * largest);
+        assert!(largest > 1.0 && close, "{user}: {found:?} {expected:?}");
+    }
+    let of_user = |user: u32| {
+        let scores = linear(user);
+        let log_sum = scores.iter().map(|score| score.exp()).sum::<f64>().ln();
+        dataset.train.row(user as usize).iter().map(|&item| log_sum - scores[item as usize]).sum::<f64>()
+    };
+    let expected: f64 = users.into_iter().map(of_user).sum();
+    let (rows, beta) = (training.dropped(&users, 1, 1), training.beta(1));
+    let loss = training.step(&users, &rows, &[0.0; 10], beta, &mut Stepper::new(&adam(), 0));
+    assert!((loss - expected).abs() < 1e-4 * expected, "{loss} {expected}");
+}
+
 #[test]
 fn values_out_of_range_are_named() {
     let check = |text: &str| serde_json::from_str::<MultVae>(text).unwrap().check().unwrap_err();

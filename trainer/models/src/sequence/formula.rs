@@ -69,7 +69,11 @@ impl<M: Model> Forward for SequenceFormula<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Backbone, encoder::Wanted, parameters::Parameters};
+    use crate::{
+        Backbone,
+        encoder::{Backward, Wanted},
+        parameters::Parameters,
+    };
     use candle_core::Device;
     use dataset::{Interactions, Order};
     use embeddings::RowGradients;
@@ -91,10 +95,11 @@ mod tests {
     fn assert_close(found: &Tensor, expected: &[f32]) {
         let found: Vec<f32> = found.flatten_all().unwrap().to_vec1().unwrap();
         assert_eq!(found.len(), expected.len());
-        assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5), "{found:?} {expected:?}");
+        let close = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5 * expected.abs().max(1.0));
+        assert!(close, "{found:?} {expected:?}");
     }
 
-    /// Of the encoder: in a step with dropout, as ranked, and the gradient of items and weights.
+    /// Of the encoder: in a step with dropout, as ranked, and the gradient of items and of each of the weights.
     #[test]
     fn vectors_and_gradients_are_those_of_the_encoder() {
         for model in [
@@ -119,7 +124,9 @@ mod tests {
             seeds.chunks_exact(4).enumerate().for_each(|(row, gradient)| of_rows.add(row, gradient));
             let found =
                 (encoded.users * Tensor::from_vec(seeds, (5, 4), &Device::Cpu).unwrap()).unwrap().sum_all().unwrap().backward().unwrap();
-            encoder.backward([&mut of_rows, &mut of_items]).unwrap();
+            let Backward { weights, .. } = encoder.backward([&mut of_rows, &mut of_items]).unwrap();
+            assert_eq!(weights.len(), given.len() - 2);
+            weights.iter().zip(&given[2..]).for_each(|(expected, weights)| assert_close(found.get(weights).unwrap(), expected.values()));
             assert_close(found.get(&given[1]).unwrap(), of_items.fill());
         }
     }
