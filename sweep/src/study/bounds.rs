@@ -1,6 +1,6 @@
 //! `theory bounds`: the probabilities that sampled losses bound metrics.
 
-use super::Study;
+use super::{Study, fractions};
 use crate::text_table::TextTable;
 use crate::{
     figure::{Axis, Chart, LegendEntry, Line, Panel, PlotStyle},
@@ -10,7 +10,7 @@ use crate::{
 use anyhow::{Context, Result};
 use arrow::datatypes::{Float64Type, UInt64Type};
 use dataset::table::Column;
-use theory::bounds::{Bound, Form, Grid, Loss, Metric, Sampling, statements};
+use theory::bounds::{Bound, Form, Grid, Loss, Metric, Sampling, full_losses, statements};
 
 /// The bounds that have a line in the picture and a column on the terminal.
 const LINES: [(Loss, Form, &str, usize, bool); 6] = [
@@ -22,13 +22,16 @@ const LINES: [(Loss, Form, &str, usize, bool); 6] = [
     (Loss::Cce, Form::Printed, "CCE as printed", 0, true),
 ];
 
+/// The seed of the random scores on which the full losses are compared.
+const SEED: u64 = 1;
+
 /// Computes the grid.
 ///
 /// # Errors
 /// When there is no axis for the ranks.
 pub(crate) fn study(grid: &Grid) -> Result<Study> {
     let bounds = grid.bounds();
-    let statements = statements(&bounds);
+    let statements = full_losses(&mut fractions(SEED)).into_iter().chain(statements(&bounds)).collect();
     Ok(Study {
         name: "bounds",
         heading:

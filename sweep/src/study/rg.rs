@@ -132,6 +132,11 @@ fn remarks(items: u32, is_bound: bool) -> Vec<String> {
         );
     }
     remarks.push("Minimisers keep the order of relevance in every case, so consistency with NDCG does not rest on the bound.".into());
+    remarks.push(
+        "RG2 and RGx end at the same models where items' vectors are free and regularised: RGx does not see what is added to all of a user's scores, so that \
+         regularisation takes the items' mean to 0, RG2 takes it there by itself, and there the two are one function."
+            .into(),
+    );
     remarks
 }
 

@@ -10,11 +10,13 @@
 //!
 //! Di Teodoro et al., "A Theoretical Analysis of Recommendation Loss Functions under Negative Sampling": Lemmas 1 and 2, Theorems 2 to 10, Figure 6.
 
+mod full_losses;
 mod grid;
 mod statements;
 mod tail;
 mod threshold;
 
+pub use full_losses::full_losses;
 pub use grid::{Bound, Grid};
 pub use statements::statements;
 pub use tail::Sampling;
