@@ -274,6 +274,68 @@ fn a_sweep_file_names_the_tables_of_its_own_plan() {
     assert!(ended.complaint(2).contains("has no history"), "{}", ended.error);
 }
 
+/// Plans of two, three and four epochs, one after the other under a name.
+#[test]
+fn a_folder_of_the_history_is_compared_with_what_stood_before_it() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    for epochs in [3, 4] {
+        run(&sandbox, &changed("epochs: 2", &format!("epochs: {epochs}")));
+    }
+    let [first, second] = [1, 2].map(|number| kept(&sandbox, number).strip_prefix(sandbox.path("")).unwrap().to_str().unwrap().to_owned());
+    let alone = shown(&sandbox, &[&second]);
+    let line = alone.lines().find(|line| line.contains("learning.training.epochs")).unwrap();
+    assert!(line.split_whitespace().rev().take(2).eq(["3", "2"]), "{alone}");
+    assert_eq!(alone, shown(&sandbox, &[&first, &second]));
+    assert_eq!(alone, shown(&sandbox, &[&format!("{second}/")]));
+    let ended = diff(&sandbox, &[&first]);
+    assert!(ended.complaint(2).contains("has no history"), "{}", ended.error);
+}
+
+/// Learning rates at which nothing but popularity has a model.
+#[test]
+fn methods_of_both_without_a_result_of_one_are_named() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    sandbox.write("s.yaml", changed("learning_rate: 0.05", "learning_rate: 1.0e+38"));
+    let ended = sandbox.run();
+    assert!(ended.code == Some(1) && ended.error.contains("2 trials failed; everything else was done"), "{}", ended.error);
+    let lacking = "no result in B: bpr on mf-4 on small, softmax on mf-4 on small\n";
+    let out = shown(&sandbox, &["s.yaml"]);
+    assert!(out.contains(lacking) && !out.contains("no result in A"), "{out}");
+    for format in ["markdown", "latex"] {
+        let table = shown(&sandbox, &["s.yaml", "--format", format]);
+        assert!(table.contains(lacking), "{table}");
+    }
+}
+
+/// Of the methods that learn, the second plan has the training of the first and one more.
+#[test]
+fn a_sweep_with_more_seeds_is_not_tested_against_its_own_trainings() {
+    let seeds = |seeds: &str| changed("training:", &format!("seeds: {seeds}\ntraining:"));
+    let sandbox = Sandbox::new(&seeds("[1]"));
+    sandbox.run_well();
+    run(&sandbox, &seeds("[1, 2]"));
+    let out = shown(&sandbox, &["s.yaml", "--out", "d.parquet"]);
+    let more = |out: &str, words: &str| out.lines().filter(|line| line.contains(" on mf-4 ") && line.contains(words)).count();
+    assert_eq!(more(&out, "B has 1 more training"), 2, "{out}");
+    assert!(out.lines().any(|line| line.contains(" popularity ") && line.contains("the same trials")), "{out}");
+    let history = kept(&sandbox, 1).strip_prefix(sandbox.path("")).unwrap().to_str().unwrap().to_owned();
+    let reversed = shown(&sandbox, &[TABLES, &history]);
+    assert_eq!(more(&reversed, "A has 1 more training"), 2, "{reversed}");
+
+    let at = sandbox.location("d.parquet");
+    let rows = table::read(&at).unwrap();
+    let verdicts: &StringArray = table::column(&rows, "verdict", &at).unwrap();
+    assert_eq!(verdicts.iter().flatten().collect::<Vec<_>>(), ["more-trials", "more-trials", "same-trials"]);
+    let number = |name: &str| table::column::<Float64Array>(&rows, name, &at).unwrap();
+    for name in ["difference", "ci_low", "ci_high", "p_value", "p_adjusted"] {
+        assert_eq!(number(name).null_count(), 3, "{name}");
+    }
+    let learned: f64 = values(&sandbox, &history, "mf-4 / bpr / uniform-5").values().sum();
+    assert!((number("mean_a").value(0) - learned / 12.0).abs() < 1e-12, "the mean of the one training");
+}
+
 #[test]
 fn each_mistake_has_one_message() {
     let sandbox = Sandbox::new(SWEEP);
@@ -309,7 +371,8 @@ fn splits_are_compared_where_both_have_them() {
     sandbox.run_well();
     run(&sandbox, &changed("seed: 7}", "seed: [8, 9, 10]}").replace("epochs: 2", "epochs: 3"));
     let out = shown(&sandbox, &["s.yaml"]);
-    assert!(out.contains("data or split differ; 12 users ranked by both (A 12, B 12)"), "{out}");
+    assert!(out.contains("data or splits differ; 2 splits counted (A 3, B 3); 12 users ranked by both (A 12, B 12)"), "{out}");
+    assert!(out.contains("tested over users, seeds and splits, paired by user"), "{out}");
     assert!(out.lines().any(|line| line.trim_start().starts_with("bpr on mf-4")), "{out}");
 
     run(&sandbox, &changed("seed: 7}", "seed: [11, 12]}").replace("epochs: 2", "epochs: 3"));
@@ -335,5 +398,6 @@ fn splits_that_hold_out_other_users_are_compared_on_all_of_them() {
     let count = ranked.len();
     assert!(count > 3, "each split holds out three users: {ranked:?}");
     let out = shown(&sandbox, &["s.yaml"]);
-    assert!(out.contains(&format!("the same data and split; {count} users ranked by both (A {count}, B {count})")), "{out}");
+    let heading = format!("the same data and splits; 2 splits counted (A 2, B 2); {count} users ranked by both (A {count}, B {count})");
+    assert!(out.contains(&heading), "{out}");
 }

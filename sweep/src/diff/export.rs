@@ -49,13 +49,14 @@ impl Difference<'_> {
         let interval = format!("{} interval", words::level(&self.sides[1].plan.evaluation));
         let columns = ["method", "A", "B", "difference", &interval, "adjusted p", "B is"].map(str::to_owned).to_vec();
         let sides = ["A", "B"].iter().zip(self.sides).map(|(letter, side)| format!("{letter} is {}", side.folder));
+        let how = self.how(std::slice::from_ref(dataset));
         Table {
             dataset: &dataset.name,
             heading: self.heading(dataset),
             columns,
             rows: dataset.methods.iter().map(cells).collect(),
-            how_to_read: self.how(),
-            notes: sides.chain([self.how()]).collect(),
+            how_to_read: how.clone(),
+            notes: sides.chain(self.without_result_lines()).chain(dataset.without_values()).chain([how]).collect(),
         }
     }
 
@@ -81,8 +82,7 @@ fn cells(row: &MethodDifference) -> Vec<Cell> {
         };
         [number::difference(tested.difference), interval, number::p_value(tested.judged.p_adjusted)]
     });
-    let verdict = row.tested.map_or("the same trials", |_| row.verdict());
-    let texts = [[row.title.clone()].as_slice(), &means, &tested, &[verdict.to_owned()]].concat();
+    let texts = [[row.title.clone()].as_slice(), &means, &tested, &[row.said()]].concat();
     texts.into_iter().map(Cell::Text).collect()
 }
 

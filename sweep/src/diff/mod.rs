@@ -2,19 +2,22 @@
 //! what they have in common ranks differently.
 
 mod export;
+mod method_pairs;
 mod settings;
 mod shared_users;
 mod table;
 mod terminal;
+#[cfg(test)]
+mod tests;
 
 use crate::{compare::conventions, plan::Titles, runner::StoredSweep, tested::Tested, usage::Usage};
 use anyhow::Result;
 use evaluator::{
-    MetricAt, TrialValues,
-    findings::methods_at,
-    significance::{Contrast, Estimate, judge},
+    MetricAt,
+    significance::{Estimate, judge},
 };
 pub(crate) use export::DiffFormat;
+use method_pairs::MethodPairs;
 use settings::{Change, Settings};
 use shared_users::SharedUsers;
 use std::collections::BTreeSet;
@@ -27,6 +30,8 @@ pub(crate) struct Difference<'a> {
     settings: Settings,
     /// The setting by which values of the two do not compare; none where they do.
     incomparable: Option<&'static str>,
+    /// What both plans have and the first sweep has no result of, and the second: datasets, and methods of the others.
+    without_result: [Vec<String>; 2],
     datasets: Vec<DatasetDifference>,
 }
 
@@ -35,21 +40,27 @@ pub(crate) struct DatasetDifference {
     name: String,
     /// Whether both are the same data, split in the same way.
     is_same: bool,
-    /// How many splits both have; values of other splits do not compare.
+    /// How many splits count: those that both have, with results of both of every method that is compared.
     splits: usize,
-    /// Users that both ranked.
+    /// How many splits each has.
+    splits_of: [usize; 2],
+    /// Users that both ranked on the splits that count.
     users: usize,
-    /// Users that each ranked.
+    /// Users that each ranked on the splits that count.
     users_of: [usize; 2],
     methods: Vec<MethodDifference>,
+    /// Methods that both have results of, but not on the splits that count.
+    uncounted: Vec<String>,
 }
 
-/// A method that both sweeps have results of.
+/// A method that both sweeps have results of on the splits that count.
 pub(crate) struct MethodDifference {
     key: String,
     title: String,
     means: [f64; 2],
-    /// What is said of the second mean less the first; none where both are of the same trials.
+    /// How many trials the first sweep has that the second has not, and the second that the first has not.
+    alone: [usize; 2],
+    /// What is said of the second mean less the first; none where one sweep has all trials of the other, which are no sample of their own.
     tested: Option<Tested>,
 }
 
@@ -67,8 +78,17 @@ impl<'a> Difference<'a> {
         }
         let incomparable = conventions::differing(&first.plan.evaluation, &second.plan.evaluation);
         let settings = Settings::of(&first.plan, &second.plan);
-        let mut difference = Self { sides, titles: Titles::new(&second.plan), at, settings, incomparable, datasets: Vec::new() };
+        let mut difference = Self {
+            sides,
+            titles: Titles::new(&second.plan),
+            at,
+            settings,
+            incomparable,
+            without_result: Default::default(),
+            datasets: Vec::new(),
+        };
         if incomparable.is_none() {
+            difference.without_result = [0, 1].map(|side| difference.lacking(side));
             difference.datasets = difference.compared()?;
         }
         Ok(difference)
@@ -76,33 +96,35 @@ impl<'a> Difference<'a> {
 
     fn compared(&self) -> Result<Vec<DatasetDifference>> {
         let significance = &self.sides[1].plan.evaluation.significance;
+        let values = self.sides.map(|side| side.values.as_slice());
         // The rows that are tested, by their places.
         let (mut datasets, mut estimates, mut compared): (Vec<DatasetDifference>, Vec<Estimate>, Vec<(usize, usize)>) = Default::default();
         for name in self.common_datasets() {
-            let common = self.common_methods(&name);
-            let same: Vec<String> = common.iter().filter(|key| self.is_of_same_trials(&name, key)).cloned().collect();
-            let Some(shared) = SharedUsers::new(self.sides, &name, self.at, &same) else { continue };
-            let measured = methods_at(&shared.values, &name, self.at)?;
-            let mut methods: Vec<MethodDifference> = Vec::new();
-            for key in common {
-                let is_same = same.contains(&key);
-                let [one, other] = [0, usize::from(!is_same)].map(|side| shared_users::named(side, &key));
-                let places = measured.as_ref().and_then(|found| Some((found, found.place(&one)?, found.place(&other)?)));
-                let Some((found, one, other)) = places else { continue };
-                let means = [one, other].map(|place| found.methods[place].mean());
-                if !is_same {
-                    let contrast = Contrast::difference(other, one);
-                    estimates.push(Estimate::new(&contrast, &found.methods, &found.spreads, significance.over));
+            let keys = self.methods_with_results(&name);
+            // A dataset that one has no result of is named among what lacks.
+            let Some(shared) = SharedUsers::new(values, &name, self.at, &keys) else { continue };
+            let pairs = MethodPairs::new(&shared, &name, self.at)?;
+            let (mut methods, mut uncounted): (Vec<MethodDifference>, Vec<String>) = Default::default();
+            for (key, &alone) in keys.iter().zip(&shared.alone) {
+                let title = self.titles.by_key(&name, key).to_owned();
+                let [Some(first), Some(second)] = [0, 1].map(|side| pairs.mean(side, key)) else {
+                    uncounted.push(title);
+                    continue;
+                };
+                if let Some(estimate) = pairs.difference(key, significance.over) {
+                    estimates.push(estimate);
                     compared.push((datasets.len(), methods.len()));
                 }
-                methods.push(MethodDifference { title: self.titles.by_key(&name, &key).to_owned(), key, means, tested: None });
+                methods.push(MethodDifference { key: key.clone(), title, means: [first, second], alone, tested: None });
             }
             datasets.push(DatasetDifference {
                 is_same: self.fingerprints(0, &name) == self.fingerprints(1, &name),
                 splits: shared.splits,
+                splits_of: [0, 1].map(|side| self.fingerprints(side, &name).len()),
                 users: shared.users,
                 users_of: shared.users_of,
                 methods,
+                uncounted,
                 name,
             });
         }
@@ -127,13 +149,26 @@ impl<'a> Difference<'a> {
         of(0).map(|method| method.label.as_str()).filter(|key| second.contains(key)).map(str::to_owned).collect()
     }
 
-    /// Whether both results of a method are of the same trials.
-    fn is_of_same_trials(&self, dataset: &str, key: &str) -> bool {
-        let of = |side: usize| {
-            let is_of = |values: &&TrialValues| values.dataset == dataset && values.method == key;
-            self.sides[side].values.iter().filter(is_of).map(|values| values.trial.as_str()).collect::<BTreeSet<_>>()
+    /// Methods of a dataset that both sweeps have results of, by key, in the order of the first.
+    fn methods_with_results(&self, dataset: &str) -> Vec<String> {
+        let has_both = |key: &String| [0, 1].iter().all(|&side| self.has_result(side, dataset, key));
+        self.common_methods(dataset).into_iter().filter(has_both).collect()
+    }
+
+    /// What both plans have and a sweep has no result of: datasets, and methods of the others.
+    fn lacking(&self, side: usize) -> Vec<String> {
+        let of_dataset = |name: String| -> Vec<String> {
+            if !self.sides[side].values.iter().any(|values| values.dataset == name) {
+                return vec![format!("dataset {name}")];
+            }
+            let lacking = self.common_methods(&name).into_iter().filter(|key| !self.has_result(side, &name, key));
+            lacking.map(|key| format!("{} on {name}", self.titles.by_key(&name, &key))).collect()
         };
-        of(0) == of(1)
+        self.common_datasets().into_iter().flat_map(of_dataset).collect()
+    }
+
+    fn has_result(&self, side: usize, dataset: &str, key: &str) -> bool {
+        self.sides[side].values.iter().any(|values| values.dataset == dataset && values.method == key)
     }
 
     fn fingerprints(&self, side: usize, dataset: &str) -> Vec<&str> {

@@ -2,6 +2,7 @@
 
 use super::{Difference, MethodDifference};
 use crate::{
+    number,
     tables::{numbers, numbers_or_null, texts},
     tested::Tested,
 };
@@ -32,8 +33,25 @@ impl Difference<'_> {
 }
 
 impl MethodDifference {
-    /// Of the second sweep's result against the first's: `better`, `worse`, `equivalent`, `undecided`, or `same-trials`.
+    /// Of the second sweep's result against the first's: `better`, `worse`, `equivalent` or `undecided`; where nothing is tested, whether the second sweep
+    /// has the `same-trials`, `more-trials` or `fewer-trials`.
     pub(super) fn verdict(&self) -> &'static str {
-        self.tested.map_or("same-trials", |tested| tested.judged.verdict.name())
+        match (self.tested, self.alone) {
+            (Some(tested), _) => tested.judged.verdict.name(),
+            (None, [0, 0]) => "same-trials",
+            (None, [0, _]) => "more-trials",
+            (None, _) => "fewer-trials",
+        }
+    }
+
+    /// The verdict for a reader, or what stands in place of a test.
+    pub(super) fn said(&self) -> String {
+        let has_more = |name: &str, count: usize| format!("{name} has {}", number::counted(count, "more training"));
+        match (self.tested, self.alone) {
+            (Some(_), _) => self.verdict().to_owned(),
+            (None, [0, 0]) => "the same trials".to_owned(),
+            (None, [0, more]) => has_more("B", more),
+            (None, [more, _]) => has_more("A", more),
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::{
     report::{Style, words},
     text_table::TextTable,
 };
+use evaluator::settings::Over;
 
 /// Values that are longer are cut.
 const LONGEST: usize = 60;
@@ -22,13 +23,14 @@ impl Difference<'_> {
         }
         lines.push(String::new());
         lines.extend(self.settings_lines(style));
+        lines.extend(self.without_result_lines().map(|line| style.wrap(&line)));
         match self.nothing_to_compare() {
             Some(reason) => lines.push(style.wrap(&format!("Nothing to compare: {reason}."))),
             None => {
                 for dataset in &self.datasets {
                     lines.extend([String::new(), self.dataset(dataset, style)]);
                 }
-                lines.push(style.wrap(&self.how()));
+                lines.push(style.wrap(&self.how(&self.datasets)));
             }
         }
         lines.join("\n")
@@ -55,21 +57,19 @@ impl Difference<'_> {
         lines
     }
 
+    /// What both plan and one has no result of: a line for each sweep that lacks something.
+    pub(super) fn without_result_lines(&self) -> impl Iterator<Item = String> {
+        let sides = ["A", "B"].into_iter().zip(&self.without_result).filter(|(_, lacking)| !lacking.is_empty());
+        sides.map(|(side, lacking)| format!("no result in {side}: {}", lacking.join(", ")))
+    }
+
     fn dataset(&self, dataset: &DatasetDifference, style: Style) -> String {
-        let heading = style.bold(&self.heading(dataset));
-        if dataset.methods.is_empty() {
-            return heading;
+        let mut lines = vec![style.bold(&self.heading(dataset))];
+        if !dataset.methods.is_empty() {
+            lines.push(rows(dataset).to_string());
         }
-        let mut table = TextTable::new(&["method", "A", "B", "difference", "p", "B is"]);
-        for row in &dataset.methods {
-            let [first, second] = row.means.map(number::value);
-            let (difference, p, verdict) = match &row.tested {
-                None => ("-".to_owned(), "-".to_owned(), "the same trials"),
-                Some(tested) => (number::difference(tested.difference), number::p_value(tested.judged.p_adjusted), row.verdict()),
-            };
-            table.add([row.title.clone(), first, second, difference, p, verdict.to_owned()]);
-        }
-        format!("{heading}\n{table}")
+        lines.extend(dataset.without_values().map(|line| style.wrap(&line)));
+        lines.join("\n")
     }
 
     /// Why there is no table of methods; none where there is one.
@@ -88,20 +88,66 @@ impl Difference<'_> {
             return format!("{} by {}: the two have no split in common, so that the values do not compare", dataset.name, self.at);
         }
         let [first, second] = dataset.users_of.map(number::count);
-        let data = if dataset.is_same { "the same data and split" } else { "data or split differ" };
+        let split = if dataset.is_repeated() { "splits" } else { "split" };
+        let data = if dataset.is_same { format!("the same data and {split}") } else { format!("data or {split} differ") };
         let users = format!("{} ranked by both (A {first}, B {second})", number::counted(dataset.users, "user"));
-        format!("{} by {}: {data}; {users}", dataset.name, self.at)
+        let parts = [Some(data), dataset.counted_splits(), Some(users)];
+        format!("{} by {}: {}", dataset.name, self.at, parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
     }
 
-    /// How the differences were tested.
-    pub(super) fn how(&self) -> String {
+    /// How the differences of these datasets were tested.
+    pub(super) fn how(&self, datasets: &[DatasetDifference]) -> String {
         let evaluation = &self.sides[1].plan.evaluation;
-        let over = words::over(evaluation.significance.over, false);
+        let over = over(evaluation.significance.over, datasets);
         let level = evaluation.significance.alpha;
         format!(
-            "Means over the users that both ranked, by their own ids. Differences are tested over {over}, paired by user; p-values are adjusted after Holm for all rows, level {level}. Where no method has several seeds or splits, trained models are compared, which says nothing of other trainings."
+            "Means over the users that both ranked, by their own ids. Differences are tested over {over}, paired by user; p-values are adjusted after Holm for all rows, level {level}. Where no method has several seeds or splits, trained models are compared, which says nothing of other trainings. Where one has all trainings of the other, nothing is tested."
         )
     }
+}
+
+impl DatasetDifference {
+    fn is_repeated(&self) -> bool {
+        self.splits_of.iter().any(|&splits| splits > 1)
+    }
+
+    /// How many splits count; none where neither sweep has several.
+    fn counted_splits(&self) -> Option<String> {
+        let [first, second] = self.splits_of.map(number::count);
+        self.is_repeated().then(|| format!("{} counted (A {first}, B {second})", number::counted(self.splits, "split")))
+    }
+
+    /// The methods that are not compared though both have results of them; none where all are.
+    pub(super) fn without_values(&self) -> Option<String> {
+        let is_known = self.splits > 0 && self.users > 0; // else the heading says why nothing is compared
+        (is_known && !self.uncounted.is_empty()).then(|| format!("not in both on these splits: {}", self.uncounted.join(", ")))
+    }
+}
+
+/// What tests of these datasets are over; where several splits count on some of them alone, with their names.
+fn over(counted: Over, datasets: &[DatasetDifference]) -> String {
+    let compared = datasets.iter().filter(|dataset| !dataset.methods.is_empty());
+    let (several, single): (Vec<&DatasetDifference>, Vec<&DatasetDifference>) = compared.partition(|dataset| dataset.splits > 1);
+    let [of_single, of_several] = [false, true].map(|splits| words::over(counted, splits));
+    if several.is_empty() || of_single == of_several {
+        return of_single.to_owned();
+    }
+    if single.is_empty() {
+        return of_several.to_owned();
+    }
+    let names: Vec<&str> = several.iter().map(|dataset| dataset.name.as_str()).collect();
+    format!("{of_single}, and over {of_several} on {}", names.join(", "))
+}
+
+fn rows(dataset: &DatasetDifference) -> TextTable {
+    let mut table = TextTable::new(&["method", "A", "B", "difference", "p", "B is"]);
+    for row in &dataset.methods {
+        let [first, second] = row.means.map(number::value);
+        let tested = row.tested.map(|tested| [number::difference(tested.difference), number::p_value(tested.judged.p_adjusted)]);
+        let [difference, p] = tested.unwrap_or_else(|| ["-", "-"].map(str::to_owned));
+        table.add([row.title.clone(), first, second, difference, p, row.said()]);
+    }
+    table
 }
 
 fn cut(value: &str) -> String {
