@@ -169,3 +169,19 @@ fn sweeps_that_decide_otherwise_are_tested_anew() {
     });
     assert!(found[0].len() == 3 && found[0] == found[1]);
 }
+
+/// One of two seeds is trained, on three datasets.
+#[test]
+fn a_comparison_goes_with_its_tables_and_counts_what_was_not_trained() {
+    let sandbox = ran(&[("s.yaml", &changed("seeds: [1, 2]", "seeds: [1]"))]);
+    sandbox.write("s.yaml", SWEEP);
+    assert_eq!(sandbox.ended(&mut sandbox.command(&["evaluate", "s.yaml", "--partial"])).code, Some(0));
+    assert!(
+        compared(&sandbox, &["s.yaml"]).contains("Note. When the tables of tiny were made, 3 trials of its plan had not been trained.")
+    );
+    let page = sandbox.path("runs/sweeps/tiny/compare/compare.html");
+    assert!(page.exists());
+    assert_eq!(sandbox.ended(&mut sandbox.command(&["run", "s.yaml"])).code, Some(0));
+    assert!(!page.exists());
+    assert!(!compared(&sandbox, &["s.yaml"]).contains("had not been trained"));
+}

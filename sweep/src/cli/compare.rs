@@ -4,7 +4,7 @@ use super::{Ending, Global, Usage, output};
 use crate::{
     compare::{Compared, Ran},
     report::Style,
-    runner::{Results, Session},
+    runner::{COMPARED, Results, Session},
 };
 use anyhow::{Context, Result};
 use clap::Args;
@@ -37,7 +37,7 @@ impl Compare {
         let folder = self.out.as_ref().map(|url| Location::parse(url).map_err(|error| Usage(format!("--out: {error}")))).transpose()?;
         let sweeps = self.sweeps.iter().map(|path| read(path, global)).collect::<Result<Vec<Ran>>>()?;
         let compared = Compared::new(&sweeps, self.metric, self.against.as_deref())?;
-        let folder = folder.unwrap_or_else(|| sweeps[0].session.folder().join("compare"));
+        let folder = folder.unwrap_or_else(|| sweeps[0].session.folder().join(COMPARED));
         let written = compared.write(&folder)?;
         let style = Style { width: output::width(), color: output::is_colored() };
         output::print(&format!("{}\n{folder}: {}\n", compared.terminal(style), written.join(", ")))?;

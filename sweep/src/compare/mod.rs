@@ -7,14 +7,16 @@ mod friedman;
 mod unite;
 
 use crate::{
+    number::counted,
     report::{
         Style,
         across::{self, AcrossDatasets, Control, Data},
     },
     runner::{Results, Session},
+    tables::Status,
 };
 use anyhow::Result;
-use dataset::Location;
+use dataset::{Location, quote};
 use evaluator::MetricAt;
 use unite::United;
 
@@ -33,6 +35,7 @@ pub(crate) struct Compared {
     names: Vec<String>,
     across: AcrossDatasets,
     control: Option<Control>,
+    remarks: Vec<String>,
 }
 
 impl Compared {
@@ -56,7 +59,7 @@ impl Compared {
         let control = control.map(|name| across.against(name).ok_or_else(|| no_control(&across, name))).transpose()?;
         let mut names: Vec<String> = sweeps.iter().map(|sweep| sweep.session.plan.name.clone()).collect();
         names.dedup();
-        Ok(Self { names, across, control })
+        Ok(Self { names, across, control, remarks: sweeps.iter().filter_map(untrained).collect() })
     }
 
     /// Writes the tables, the diagram and the page into a folder, and gives the files' names.
@@ -75,8 +78,16 @@ impl Compared {
     /// The findings for whoever reads standard output.
     pub(crate) fn terminal(&self, style: Style) -> String {
         let against = self.control.as_ref().map(|control| style.wrap(&across::against(&self.across, control)));
-        [Some(self.across.terminal(style)), against].into_iter().flatten().collect::<Vec<_>>().join("\n")
+        let remarks = self.remarks.iter().map(|remark| style.wrap(&format!("Note. {remark}")));
+        [Some(self.across.terminal(style)), against].into_iter().flatten().chain(remarks).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// How many trials of a sweep have no part in the comparison, as its tables were made before they were trained.
+fn untrained(sweep: &Ran) -> Option<String> {
+    let missing = sweep.results.trials.iter().filter(|trial| trial.status == Status::Missing).count();
+    let name = quote::value(&sweep.session.plan.name);
+    (missing > 0).then(|| format!("When the tables of {name} were made, {} of its plan had not been trained.", counted(missing, "trial")))
 }
 
 fn no_control(across: &AcrossDatasets, name: &str) -> anyhow::Error {

@@ -92,8 +92,10 @@ fn first(remarks: impl Iterator<Item = String>) -> Vec<String> {
 
 fn missing(methods: &[MethodTrials]) -> Option<String> {
     let missing = methods.iter().flat_map(|method| &method.trials).filter(|trial| trial.status == Status::Missing).count();
-    (missing > 0)
-        .then(|| format!("{} of the plan {} not trained yet.", number::counted(missing, "trial"), if missing == 1 { "is" } else { "are" }))
+    (missing > 0).then(|| {
+        let were = if missing == 1 { "was" } else { "were" };
+        format!("{} of the plan {were} not trained when these tables were made.", number::counted(missing, "trial"))
+    })
 }
 
 /// Models that rank nothing, for which a metric would be a number all the same.
@@ -263,6 +265,16 @@ mod tests {
         assert_eq!(said(&sweep), "1 trial failed, 1 did not end");
         sweep.trials[failed[1]].status = Status::Missing;
         assert_eq!(said(&sweep), "2 trials did not end");
+    }
+
+    #[test]
+    fn what_was_not_trained_is_said_of_the_time_of_the_tables() {
+        let mut sweep = example::sweep();
+        let said = |sweep: &example::Sweep| remarks(&sweep.input(), "books").remove(0);
+        sweep.trials.iter_mut().filter(|trial| trial.dataset == "books").take(2).for_each(|trial| trial.status = Status::Missing);
+        assert_eq!(said(&sweep), "2 trials of the plan were not trained when these tables were made.");
+        sweep.trials[0].status = Status::Done;
+        assert_eq!(said(&sweep), "1 trial of the plan was not trained when these tables were made.");
     }
 
     #[test]

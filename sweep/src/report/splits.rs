@@ -52,6 +52,11 @@ pub(super) fn counted(input: &Input, dataset: &str) -> usize {
     input.components.iter().filter(|row| row.dataset == dataset).map(|row| row.splits).max().unwrap_or(1)
 }
 
+/// Whether the replicates of a dataset are splits: where several of them count, however many the sweep file has.
+pub(super) fn are_replicates(input: &Input, dataset: &str) -> bool {
+    counted(input, dataset) > 1
+}
+
 /// What methods that were ranked lack, in words; empty where every method has every split.
 fn left_out(input: &Input, dataset: &str, methods: &[MethodTrials]) -> Vec<String> {
     let all = splits(input, dataset).len();
@@ -77,14 +82,25 @@ pub(super) fn repetition(trial: &TrialRow) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::example;
+    use crate::{
+        file::Hypothesis,
+        plan::PlannedClaim,
+        report::{Report, ReportFormat, Style, example},
+    };
+    use evaluator::significance::{Comparison, Verdict};
     use serde_json::json;
 
-    /// A sweep whose trials were ranked on both splits, the seeds 3 and 1.
-    fn on_both(split: &serde_json::Value) -> example::Sweep {
+    /// A sweep whose file has two splits, the seeds 3 and 1, of which one counts.
+    fn on_one(split: &serde_json::Value) -> example::Sweep {
         let mut sweep = example::sweep();
         sweep.splits = [3, 1].map(|seed| RepeatedSplit { seed, manifest: sweep.manifests[0].clone() }).to_vec();
         sweep.splits.iter_mut().for_each(|repeated| repeated.manifest.settings = json!({"split": split}));
+        sweep
+    }
+
+    /// A sweep whose trials were ranked on both splits, the seeds 3 and 1.
+    fn on_both(split: &serde_json::Value) -> example::Sweep {
+        let mut sweep = on_one(split);
         let on = |seed| move |trial: &TrialValues| TrialValues { split_seed: Some(seed), ..trial.clone() };
         sweep.values = [3, 1].into_iter().flat_map(|seed| sweep.values.iter().map(on(seed)).collect::<Vec<_>>()).collect();
         sweep.components.iter_mut().for_each(|row| row.splits = 2);
@@ -115,6 +131,42 @@ mod tests {
         assert!(said(&json!({"users": {}})).unwrap().starts_with("2 splits of users, with the seeds 3 and 1:"));
         assert!(said(&json!({"cross-validation": {"folds": 2}})).unwrap().starts_with("2 folds: every method"));
         assert_eq!(remark(&example::sweep().input(), "books"), None);
+    }
+
+    /// What is said of a sweep with a claim: on its page, in its tables, in the terminal.
+    fn report(sweep: &example::Sweep) -> [String; 3] {
+        let [better, worse] = ["softmax", "bpr"].map(|loss| example::trial("books", "mf-64", Some(loss)).method);
+        let hypothesis = Hypothesis::Better(better, worse);
+        let claims = [PlannedClaim { place: "Table 1".into(), dataset: "books".into(), at: "ndcg@20".parse().unwrap(), hypothesis }];
+        let input = Input { claims: &claims, ..sweep.input() };
+        let report = Report::new(&input);
+        let exported = |format: ReportFormat| report.export(&input, format).unwrap();
+        [exported(ReportFormat::Html), exported(ReportFormat::Latex), report.terminal(&input, Style::default())]
+    }
+
+    #[test]
+    fn splits_are_counted_where_several_count_whatever_the_file_has() {
+        let (one, both) = (on_one(&json!({"random": {}})), on_both(&json!({"random": {}})));
+        assert!(!are_replicates(&one.input(), "books") && are_replicates(&both.input(), "books"));
+        for (of_one, of_both) in report(&one).into_iter().zip(report(&both)) {
+            assert!(of_one.contains("t-test over users and seeds") && !of_one.contains("seeds and splits"), "{of_one}");
+            assert!(of_both.contains("t-test over users, seeds and splits"), "{of_both}");
+        }
+    }
+
+    #[test]
+    fn splits_would_decide_where_several_count_else_seeds() {
+        let said = |mut sweep: example::Sweep| {
+            let leave_open = |row: &mut Comparison| {
+                (row.significant, row.verdict) = (false, Verdict::Undecided);
+                (row.needed_seeds, row.needed_users) = (Some(9), None);
+            };
+            sweep.comparisons.iter_mut().for_each(leave_open);
+            Report::new(&sweep.input()).verdicts[0].clone()
+        };
+        let (one, both) = (said(on_one(&json!({"random": {}}))), said(on_both(&json!({"random": {}}))));
+        assert!(one.contains("; about 9 seeds of each would decide)"), "{one}");
+        assert!(both.contains("; about 9 splits would decide)"), "{both}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The leaderboard as text, for the end of a run.
 
-use super::{Input, Report, board::board, number, remarks, splits, unknown, words};
+use super::{Input, Report, board::board, number, remarks, unknown, words};
 use crate::tables::LeaderboardRow;
 use dataset::Manifest;
 use std::fmt::Write;
@@ -61,7 +61,7 @@ pub(super) fn heading(manifest: &Manifest) -> String {
 /// How to read the letters and intervals, and how the ranking was made.
 pub(super) fn legend(input: &Input, ranking: &[&LeaderboardRow]) -> String {
     let dataset = ranking.first().map_or("", |row| row.dataset.as_str());
-    let how_to_read = words::significance(input, dataset, splits::counted(input, dataset) > 1);
+    let how_to_read = words::significance(input, dataset);
     let note = ranking.first().map_or_else(String::new, |row| unknown::note(input, &row.dataset));
     format!("{how_to_read} {}{note}", words::conventions(input, ranking))
 }

@@ -3,7 +3,7 @@
 use super::{
     Input, number,
     pairs::{Pair, Pairs},
-    words,
+    splits, words,
 };
 use crate::tables::LeaderboardRow;
 use evaluator::{
@@ -109,14 +109,10 @@ fn open(input: &Input, title: &str, pair: &Option<Pair>) -> String {
     if pair.contrary {
         return format!("{title}, which the test favours against the means");
     }
-    let advice = words::needed(pair.row, has_splits(input, pair)).map_or_else(String::new, |advice| format!("; {advice}"));
+    let splits = splits::are_replicates(input, &pair.row.dataset);
+    let advice = words::needed(pair.row, splits).map_or_else(String::new, |advice| format!("; {advice}"));
     let p = if pair.p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {}", number::p_value(pair.p)) };
     format!("{title} ({p}{advice})")
-}
-
-/// Whether the dataset of a pair has several splits, which are its replicates.
-fn has_splits(input: &Input, pair: &Pair) -> bool {
-    input.splits.iter().any(|split| split.manifest.name == pair.row.dataset)
 }
 
 fn few(mut names: Vec<String>) -> String {
@@ -131,7 +127,7 @@ fn few(mut names: Vec<String>) -> String {
 /// The test, what it counts, how it is adjusted, and what the verdicts hold for.
 fn basis<'a>(input: &Input, pairs: impl Iterator<Item = &'a Pair<'a>> + Clone) -> String {
     let settings = &input.evaluation.significance;
-    let splits = pairs.clone().any(|pair| has_splits(input, pair));
+    let splits = pairs.clone().any(|pair| splits::are_replicates(input, &pair.row.dataset));
     let counted = pairs.clone().map(|pair| pair.row.over);
     let over = counted.clone().find(|over| *over != settings.over).unwrap_or(settings.over);
     let test = settings.tests.first().map_or_else(String::new, |&test| words::test(test, over, splits));

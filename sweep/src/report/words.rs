@@ -103,7 +103,7 @@ pub(super) fn ties(ties: Ties) -> &'static str {
 }
 
 /// How significance is shown: the test of the letters, its correction and its level.
-pub(super) fn significance(input: &Input, dataset: &str, splits: bool) -> String {
+pub(super) fn significance(input: &Input, dataset: &str) -> String {
     let settings = &input.evaluation.significance;
     let Some(&first) = settings.tests.first() else {
         return "No significance test was asked for.".to_owned();
@@ -112,7 +112,7 @@ pub(super) fn significance(input: &Input, dataset: &str, splits: bool) -> String
     let (tested, adjusted) = (deciding().count(), deciding().next().map_or(settings.correction, |row| row.correction));
     let how = format!(
         "{}, {} ({}), {}, level {}",
-        test(first, counted(input, dataset), splits),
+        test(first, counted(input, dataset), splits::are_replicates(input, dataset)),
         crate::number::counted(tested, "comparison"),
         family(&settings.family, |key| title(input, key)),
         correction(adjusted),
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn the_legend_names_what_the_tests_have_counted() {
         let mut sweep = example::sweep();
-        let said = |sweep: &example::Sweep| significance(&sweep.input(), "books", false);
+        let said = |sweep: &example::Sweep| significance(&sweep.input(), "books");
         assert!(said(&sweep).contains("t-test over users and seeds,"), "{}", said(&sweep));
         sweep.comparisons.iter_mut().for_each(|row| row.over = Over::Users);
         assert!(said(&sweep).contains("t-test over users,"), "{}", said(&sweep));

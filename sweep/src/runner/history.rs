@@ -17,6 +17,9 @@ const FOLDER: &str = "history";
 pub(super) const BESIDE: [&str; 6] =
     ["leaderboard.parquet", "tuning.parquet", "reproduction.parquet", "claims.parquet", "report.html", all_trials::FILE];
 
+/// The folder in a sweep's folder in which `compare` leaves what it finds over datasets, unless another is named.
+pub(crate) const COMPARED: &str = "compare";
+
 /// The tables of an earlier plan.
 pub(crate) struct Kept {
     /// The place in the order in which plans were replaced, from 1.

@@ -8,9 +8,8 @@ use crate::{
 };
 use anyhow::{Result, bail};
 use dataset::Location;
-use evaluator::tables::MetricRow;
+use evaluator::{MetricAt, TrialValues, findings::methods_at, tables::MetricRow};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// A plan whose tables a storage has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,7 +24,7 @@ pub struct StoredPlan {
     pub methods: usize,
     /// How many trials there are.
     pub trials: usize,
-    /// The first method of each dataset by the metric that decides: `books: softmax on mf-64, ndcg@20 0.1234`. Empty where nothing was ranked, or the tables are damaged.
+    /// The first method of each dataset's leaderboard by the metric that decides: `books: softmax on mf-64, ndcg@20 0.1234`. Empty where nothing was ranked, or the tables are damaged.
     pub best: Vec<String>,
 }
 
@@ -58,8 +57,8 @@ fn of(storage: &Location, folder: &Location, plan: &Plan) -> StoredPlan {
     });
     let (titles, primary) = (Titles::new(plan), plan.evaluation.primary());
     let best = plan.dataset_names().into_iter().filter_map(|dataset| {
-        let (method, mean) = best_on(dataset, rows.iter().filter(|row| row.metric == primary))?;
-        Some(format!("{dataset}: {}, {primary} {mean:.4}", titles.by_key(dataset, method)))
+        let (method, mean) = best_on(dataset, primary, &rows)?;
+        Some(format!("{dataset}: {}, {primary} {mean:.4}", titles.by_key(dataset, &method)))
     });
     let folder = folder.to_string();
     StoredPlan {
@@ -72,10 +71,86 @@ fn of(storage: &Location, folder: &Location, plan: &Plan) -> StoredPlan {
     }
 }
 
-/// The method with the largest mean over its trials on a dataset, and that mean; of equals the first by its key.
-fn best_on<'a>(dataset: &str, rows: impl Iterator<Item = &'a MetricRow>) -> Option<(&'a str, f64)> {
-    let mut of_method: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    rows.filter(|row| row.dataset == dataset).for_each(|row| of_method.entry(&row.method).or_default().push(row.value));
-    let means = of_method.into_iter().map(|(method, values)| (method, values.iter().sum::<f64>() / values.len() as f64));
-    means.reduce(|best, next| if next.1 > best.1 { next } else { best })
+/// The method that ranks best on a dataset by a metric, and its mean: that of the leaderboard, over the splits that all methods have. Of equals it is the first by
+/// its key.
+fn best_on(dataset: &str, at: MetricAt, rows: &[MetricRow]) -> Option<(String, f64)> {
+    let trials: Vec<TrialValues> = rows.iter().filter(|row| row.dataset == dataset && row.metric == at).map(as_of_one_user).collect();
+    let found = methods_at(&trials, dataset, at).ok().flatten()?;
+    let means = found.methods.iter().map(|method| (method.method.clone(), method.mean()));
+    means.max_by(|one, other| one.1.total_cmp(&other.1).then_with(|| other.0.cmp(&one.0)))
+}
+
+/// The mean of a trial as the value of a single user: means of means are those of all users, which need not be read.
+fn as_of_one_user(row: &MetricRow) -> TrialValues {
+    TrialValues {
+        trial: row.trial.clone(),
+        method: row.method.clone(),
+        dataset: row.dataset.clone(),
+        seed: row.seed,
+        split_seed: row.split_seed,
+        split: row.split,
+        users: vec![0],
+        user_ids: vec![String::new()].into(),
+        values: vec![(row.metric, vec![row.value])],
+        tied_users: row.tied_users,
+        listed: None,
+        unknown_users: row.unknown_users,
+        sampled_candidates: row.sampled_candidates,
+        groups: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dataset::Split;
+
+    fn at() -> MetricAt {
+        "ndcg@20".parse().unwrap()
+    }
+
+    /// The trials of a method: the seeds of their splits, and their means.
+    fn trials(method: &str, means: &[(Option<u64>, f64)]) -> Vec<MetricRow> {
+        let row = |(number, &(split_seed, value)): (usize, &(Option<u64>, f64))| MetricRow {
+            trial: format!("{method}-{number}"),
+            method: method.to_owned(),
+            dataset: "books".to_owned(),
+            seed: Some(number as u64),
+            split_seed,
+            split: Split::Test,
+            metric: at(),
+            value,
+            users: 9,
+            tied_users: 0,
+            unknown_users: 0,
+            sampled_candidates: None,
+        };
+        means.iter().enumerate().map(row).collect()
+    }
+
+    fn best(rows: &[Vec<MetricRow>]) -> Option<(String, f64)> {
+        best_on("books", at(), &rows.concat())
+    }
+
+    /// On the split that both have, 0.2 is above 0.1, whatever the one reached on the other.
+    #[test]
+    fn splits_that_a_method_lacks_do_not_count() {
+        let (few, many) = (trials("few", &[(Some(1), 0.2)]), trials("many", &[(Some(1), 0.1), (Some(2), 0.9)]));
+        assert_eq!(best(&[many, few]), Some(("few".to_owned(), 0.2)));
+    }
+
+    /// The means of the splits are 0.5 and 0.125, so that of the method is 0.3125, though that of its trials is 0.375.
+    #[test]
+    fn splits_count_alike_whatever_their_seeds() {
+        let uneven = trials("uneven", &[(Some(1), 0.5), (Some(1), 0.5), (Some(2), 0.125)]);
+        let even = trials("even", &[(Some(1), 0.34375), (Some(2), 0.34375)]);
+        assert_eq!(best(&[uneven, even]), Some(("even".to_owned(), 0.34375)));
+    }
+
+    #[test]
+    fn without_splits_it_is_the_mean_over_seeds_and_of_equals_the_first_key() {
+        let (one, other) = (trials("b", &[(None, 0.25), (None, 0.75)]), trials("a", &[(None, 0.5), (None, 0.5)]));
+        assert_eq!(best(&[one, other]), Some(("a".to_owned(), 0.5)));
+        assert_eq!((best(&[]), best_on("films", at(), &trials("a", &[(None, 0.5)]))), (None, None));
+    }
 }

@@ -1,6 +1,6 @@
 //! The leaderboard of a dataset as a table to paste.
 
-use super::super::{Input, Report, board, number, remarks, splits, terminal, words};
+use super::super::{Input, Report, board, number, remarks, terminal, words};
 use crate::{
     tables::LeaderboardRow,
     typeset::{Cell, Table},
@@ -33,10 +33,7 @@ fn table<'a>(report: &Report, input: &Input<'a>, manifest: &'a Manifest, verdict
         heading: terminal::heading(manifest),
         columns,
         rows: ranking.iter().map(row).collect(),
-        how_to_read: format!(
-            "The best mean of each metric is bold. {}",
-            words::significance(input, &manifest.name, splits::splits(input, &manifest.name).len() > 1)
-        ),
+        how_to_read: format!("The best mean of each metric is bold. {}", words::significance(input, &manifest.name)),
         notes: notes(input, &manifest.name, verdict, &ranking),
     }
 }

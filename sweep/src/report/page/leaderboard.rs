@@ -1,7 +1,7 @@
 //! The leaderboard with its intervals drawn, and the table of every metric.
 
 use super::{
-    super::{Input, Report, measured::Measured, number, splits, unknown, words},
+    super::{Input, Report, measured::Measured, number, unknown, words},
     MethodTrials, Palette,
     spread::{self, VarianceShares},
 };
@@ -92,7 +92,6 @@ pub(super) fn leaderboard<'a>(
         deviation: row.seed_std.map_or_else(String::new, |deviation| format!("± {}", number::value(deviation))),
         failed: row.failed,
     };
-    let splits = ranking.first().map_or(1, |row| splits::counted(input, &row.dataset));
     Leaderboard {
         primary: headline[0].to_string(),
         level: words::level(input.evaluation),
@@ -100,7 +99,7 @@ pub(super) fn leaderboard<'a>(
         rows: ranking.iter().map(row).collect(),
         ticks: axis.as_ref().map(Axis::ticks).unwrap_or_default(),
         letters: input.evaluation.significance.family == Family::AllPairs,
-        how_to_read: ranking.first().map_or_else(String::new, |row| words::significance(input, &row.dataset, splits > 1)),
+        how_to_read: ranking.first().map_or_else(String::new, |row| words::significance(input, &row.dataset)),
         conventions: words::conventions(input, ranking)
             + &ranking.first().map_or_else(String::new, |row| unknown::note(input, &row.dataset)),
     }

@@ -137,7 +137,7 @@ fn overview(input: &Input) -> String {
 
 fn settings(input: &Input) -> Vec<(&'static str, String)> {
     let evaluation = input.evaluation;
-    let splits = !input.splits.is_empty();
+    let splits = input.manifests.iter().any(|manifest| splits::are_replicates(input, &manifest.name));
     let significance = &evaluation.significance;
     // What was counted, and how it was adjusted, may be less than was asked for.
     let primary = || input.comparisons.iter().filter(|row| row.primary);

@@ -6,16 +6,27 @@ use crate::{
     plan::PlannedClaim,
     tables::{ClaimRow, TestedClaim},
 };
-use evaluator::significance::{Contrast, Estimate, Judged, Verdict, judge};
+use evaluator::significance::{Contrast, Crossed, Estimate, Judged, Over, Spread, Verdict, judge};
 
-/// The claims of the sweep, in the order of its file.
+/// A claim without a result, among those that are judged: no difference, whose p-value is 1.
+const NO_RESULT: Estimate = Estimate {
+    value: 0.0,
+    variance: Crossed { users: 0.0, users_degrees: 0.0, replicates: 0.0, replicates_degrees: 0.0, interaction: 0.0 },
+    over: Over::Users,
+    spread: Spread::Unknown,
+    replicates: 0,
+    level: 0.0,
+};
+
+/// The claims of the sweep, in the order of its file. All of them are one family, with a result or without, so that what lacks one makes no other
+/// claim easier.
 pub(super) fn claims(input: &Input, titles: &TitlesByDataset, measured: &mut MethodsByMetric<'_>) -> Vec<ClaimRow> {
     let settings = &input.evaluation.significance;
     let estimates: Vec<Option<Estimate>> = input.claims.iter().map(|claim| estimate(input, claim, measured)).collect();
-    let known: Vec<Estimate> = estimates.iter().flatten().cloned().collect();
-    let mut judged = judge(&known, settings.margin, settings.alpha).into_iter();
-    let rows = input.claims.iter().zip(estimates).map(|(claim, estimate)| {
-        let result = estimate.and_then(|estimate| Some(tested(&claim.hypothesis, &estimate, judged.next()?)));
+    let family: Vec<Estimate> = estimates.iter().map(|estimate| estimate.clone().unwrap_or(NO_RESULT)).collect();
+    let judged = judge(&family, settings.margin, settings.alpha);
+    let rows = input.claims.iter().zip(estimates).zip(judged).map(|((claim, estimate), judged)| {
+        let result = estimate.map(|estimate| tested(&claim.hypothesis, &estimate, judged));
         let result = result.map(|result| TestedClaim { verdict: unbroken(input, claim, result.verdict, measured), ..result });
         row(titles, claim, result)
     });
@@ -197,6 +208,23 @@ mod tests {
             last = last.max(p * (count - place) as f64).min(1.0);
             assert!((adjusted - last).abs() <= 1e-12 * last.max(1e-300), "{place}: {adjusted} {last}");
         }
+    }
+
+    /// Holm by hand: of two claims the smaller p-value counts twice, and the one without a result, 1, is the larger. The intervals are at half the level, as
+    /// those of two claims that have results.
+    #[test]
+    fn claims_without_a_result_are_of_the_family() {
+        let [softmax, at_k] = ["softmax", "softmax-at-k(20)"].map(|loss| key("mf-64", loss));
+        let known = claim(Hypothesis::Better(at_k.clone(), softmax), "books");
+        let missing = claim(Hypothesis::Better(at_k, "nobody".into()), "books");
+        let rows = judged(&[missing, known.clone()]);
+        assert_eq!((rows[0].verdict(), &rows[0].tested), ("missing", &None));
+        let first = |rows: &[ClaimRow]| rows.iter().find_map(|row| row.tested.clone()).unwrap();
+        let (beside, twice, alone) = (first(&rows), first(&judged(&[known.clone(), known.clone()])), first(&judged(&[known])));
+        assert!(beside.p_value > 0.0 && beside.p_value == alone.p_value);
+        assert_eq!(beside.p_adjusted, (2.0 * alone.p_value).min(1.0));
+        assert_eq!((beside.ci_low, beside.ci_high), (twice.ci_low, twice.ci_high));
+        assert!(beside.ci_high.unwrap() > alone.ci_high.unwrap());
     }
 
     /// The example's curves: bpr comes near its best at half the pace of softmax, whose target is the lower one's best.

@@ -58,7 +58,7 @@ impl ReproductionSection {
         });
         let claims = (!reproduction.claims.is_empty()).then(|| VerdictTable {
             verdict: words::claims(reproduction),
-            how: words::claims_how(reproduction, input.evaluation, !input.splits.is_empty()),
+            how: words::claims_how(reproduction, input),
             rows: reproduction.claims.iter().map(claim_line).collect(),
         });
         Self { numbers, claims }

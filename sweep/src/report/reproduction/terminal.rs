@@ -35,7 +35,7 @@ impl Reproduction {
                 rows.add([format!("{} on {}, {}", row.claim, row.dataset, row.at), difference, p, row.verdict().to_owned()]);
             }
             lines.push(rows.to_string());
-            lines.push(style.wrap(&words::claims_how(self, input.evaluation, !input.splits.is_empty())));
+            lines.push(style.wrap(&words::claims_how(self, input)));
         }
         lines.join("\n")
     }

@@ -1,6 +1,6 @@
 //! Printed numbers and claims in sentences.
 
-use super::Reproduction;
+use super::{super::splits, Input, Reproduction};
 use crate::number;
 use crate::{plan::Printed, tables::ReproductionRow};
 use evaluator::{
@@ -59,14 +59,15 @@ pub(super) fn claims(reproduction: &Reproduction) -> String {
 }
 
 /// How the claims are judged.
-pub(super) fn claims_how(reproduction: &Reproduction, evaluation: &Evaluation, splits: bool) -> String {
-    let asked = evaluation.significance.over;
-    let tested = || reproduction.claims.iter().filter_map(|row| Some((row.kind, row.tested.as_ref()?)));
+pub(super) fn claims_how(reproduction: &Reproduction, input: &Input) -> String {
+    let asked = input.evaluation.significance.over;
+    let tested = || reproduction.claims.iter().filter_map(|row| Some((row, row.tested.as_ref()?)));
     let alone = tested().any(|(_, tested)| tested.over == Over::Users && asked != Over::Users);
+    let splits = tested().any(|(row, _)| splits::are_replicates(input, &row.dataset));
     let test = super::super::words::test(evaluator::settings::Test::PairedT, asked, splits);
     let scope =
         if alone { " Where nothing is known of seeds, users alone are counted, and the verdict is of these trained models." } else { "" };
-    let epochs = if tested().any(|(kind, _)| kind == "faster") {
+    let epochs = if tested().any(|(row, _)| row.kind == "faster") {
         format!(
             " Epochs are those until validation comes to {}% of the lowest best value of both methods' trainings, over seeds alone: what is shown is the \
              share of them that is saved, and the logarithm of their ratio.",
@@ -78,7 +79,7 @@ pub(super) fn claims_how(reproduction: &Reproduction, evaluation: &Evaluation, s
     format!(
         "By the {test}, p-values and intervals adjusted after Holm for all claims of the sweep, level {}. Differences of two methods are shares \
          of the second one's mean. A trend is the rise of the least-squares line through the means, from the first method to the last.{epochs}{scope}",
-        evaluation.significance.alpha
+        input.evaluation.significance.alpha
     )
 }
 

@@ -50,3 +50,9 @@ pub(crate) fn holder(folder: &Location) -> Result<Option<String>> {
     let age = SystemTime::now().duration_since(renewed).unwrap_or_default();
     Ok((age < RENEWALS * every(&content)).then_some(content.owner))
 }
+
+/// Who claims the trial of a folder, whether or not the claim is still renewed.
+pub(super) fn owner(folder: &Location) -> Result<Option<String>> {
+    let Some((_, at)) = claims_of(folder)?.pop() else { return Ok(None) };
+    Ok(Content::read(&at)?.filter(|content| !content.released).map(|content| content.owner))
+}

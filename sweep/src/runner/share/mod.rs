@@ -15,13 +15,14 @@ use super::{
     search::{self, Asked},
     train,
 };
-use crate::{interrupt, usage::Usage};
+use crate::{interrupt, plan::PlannedRef, usage::Usage};
 use anyhow::Result;
 use claim::Claim;
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 use trainer::{Error, Fence};
 use watch::Watch;
 
+use alive::owner;
 pub(crate) use alive::{alive, holder};
 pub(super) use announcement::Announcement;
 
@@ -56,6 +57,7 @@ fn train_all(session: &Session, silence: Duration, trials: &[Asked<'_>]) -> Resu
     let progress = session.progress.trials(&session.plan, trials.len());
     let mut standings: Vec<Option<Standing>> = vec![None; trials.len()];
     let (mut watch, mut open) = (Watch::default(), None);
+    let mut waited_for = 0;
     while standings.iter().any(Option::is_none) {
         let mut has_worked = false;
         for (at, &(planned, until)) in trials.iter().enumerate() {
@@ -83,8 +85,25 @@ fn train_all(session: &Session, silence: Duration, trials: &[Asked<'_>]) -> Resu
             given_back?;
         }
         if !has_worked {
+            let held: Vec<_> =
+                trials.iter().zip(&standings).filter(|(_, stands)| stands.is_none()).map(|(&(planned, _), _)| planned).collect();
+            if held.len() != waited_for {
+                waited_for = held.len();
+                say_who_is_waited_for(session, silence, &held)?;
+            }
             std::thread::sleep(LONGEST_WAIT.min(silence / (2 * RENEWALS)));
         }
     }
     Ok(standings.into_iter().flatten().collect())
+}
+
+/// Says which processes hold the trials that are left.
+fn say_who_is_waited_for(session: &Session, silence: Duration, held: &[PlannedRef<'_>]) -> Result<()> {
+    let owners: Result<Vec<_>> = held.iter().map(|planned| owner(&session.trial(&planned.2.id))).collect();
+    let owners: BTreeSet<_> = owners?.into_iter().flatten().collect();
+    if !owners.is_empty() {
+        let owners = owners.into_iter().collect::<Vec<_>>().join(", ");
+        tracing::info!(trials = held.len(), owners, "waiting for trials that others hold; who is silent for {silence:?} loses them");
+    }
+    Ok(())
 }
