@@ -53,14 +53,15 @@ fn poisoned(dataset: &Dataset, part: &Interactions) -> Interactions {
 }
 
 fn trials() -> Vec<(&'static str, Trial)> {
-    let learned = |backbone: &str, loss: &str| {
+    let learned_by = |backbone: &str, loss: &str, sampler: &str| {
         let training = r#"{"epochs": 4, "batch_size": 64, "evaluate_every": 4}"#;
         format!(
             r#"{{"version": 1, "dataset": "tastes", "backbone": {backbone}, "select_by": "ndcg@10",
-                "learning": {{"loss": {loss}, "sampler": {{"uniform": {{"negatives": 20}}}}, "optimizer": {{"adam": {{"learning_rate": 0.05}}}},
+                "learning": {{"loss": {loss}, "sampler": {sampler}, "optimizer": {{"adam": {{"learning_rate": 0.05}}}},
                 "seed": 3, "training": {training}}}, "ridge": 2.0}}"#
         )
     };
+    let learned = |backbone: &str, loss: &str| learned_by(backbone, loss, r#"{"uniform": {"negatives": 20}}"#);
     let fitted = |backbone: &str, more: &str| {
         format!(r#"{{"version": 1, "dataset": "tastes", "backbone": {backbone}, "learning": null{more}, "select_by": "ndcg@10"}}"#)
     };
@@ -72,6 +73,17 @@ fn trials() -> Vec<(&'static str, Trial)> {
         ("item-knn", fitted(r#"{"item-knn": {"neighbours": 20}}"#, "")),
         ("ials", fitted(r#"{"ials": {"dim": 8, "regularization": 0.05}}"#, epochs)),
         ("rg2", fitted(r#"{"rg2": {"dim": 8, "regularization": 0.05}}"#, epochs)),
+        ("rgx", fitted(r#"{"rgx": {"dim": 8, "regularization": 0.05}}"#, epochs)),
+        ("wrmf", fitted(r#"{"wrmf": {"dim": 8, "regularization": 0.1, "alpha": 4}}"#, epochs)),
+        ("slim", fitted(r#"{"slim": {"l1": 0.1}}"#, "")),
+        (
+            "lists-and-ppr",
+            learned_by(
+                r#"{"light-gcn": {"dim": 8, "layers": 2}}"#,
+                r#"{"smooth-ndcg": {"temperature": 1}}"#,
+                r#"{"ppr": {"negatives": 20}}"#,
+            ),
+        ),
         ("mf", learned(r#"{"mf": {"dim": 8}}"#, r#"{"softmax": {"temperature": 0.2}}"#)),
         ("mf-of-bpr", learned(r#"{"mf": {"dim": 8}}"#, r#"{"bpr": {}}"#)),
         ("light-gcn", learned(r#"{"light-gcn": {"dim": 8, "layers": 2}}"#, r#"{"bpr": {}}"#)),

@@ -130,14 +130,28 @@ fn stopped(methods: &[MethodTrials]) -> Option<String> {
     })
 }
 
-/// The trials of other seeds than values are picked by, of configurations that were not picked.
-fn skipped(methods: &[MethodTrials]) -> Option<String> {
-    let count = methods.iter().flat_map(|method| &method.trials).filter(|trial| trial.status == Status::Skipped).count();
-    (count > 0).then(|| {
-        let trials = number::counted(count, "trial");
-        let were = if count == 1 { "was" } else { "were" };
+/// The trials of other seeds than values are picked by, of configurations that were not picked; of a method of which nothing could be, all.
+fn skipped(methods: &[MethodTrials]) -> Vec<String> {
+    let of = |method: &MethodTrials| method.trials.iter().filter(|trial| trial.status == Status::Skipped).count();
+    let (picked, open): (Vec<&MethodTrials>, Vec<&MethodTrials>) =
+        methods.iter().filter(|method| of(method) > 0).partition(|method| method.trials.iter().any(|trial| trial.selected));
+    let counted = |methods: &[&MethodTrials]| {
+        let count = methods.iter().map(|method| of(method)).sum();
+        (number::counted(count, "trial"), if count == 1 { "was" } else { "were" })
+    };
+    let repeated = (!picked.is_empty()).then(|| {
+        let (trials, were) = counted(&picked);
         format!("Values were picked by the first seeds alone (`tuning_seeds`), and repeated with the others: {trials} of what was not picked {were} not needed.")
-    })
+    });
+    let unpicked = (!open.is_empty()).then(|| {
+        let titles: Vec<String> = open.iter().map(|method| method.title.clone()).collect();
+        let (trials, were) = counted(&open);
+        format!(
+            "No value could be picked by the first seeds (`tuning_seeds`) of {}: {trials} of other seeds {were} not trained.",
+            number::listed(&titles)
+        )
+    });
+    repeated.into_iter().chain(unpicked).collect()
 }
 
 /// The trainings of what was picked of each method, of those that learn.
@@ -275,6 +289,20 @@ mod tests {
         assert_eq!(said(&sweep), "2 trials of the plan were not trained when these tables were made.");
         sweep.trials[0].status = Status::Done;
         assert_eq!(said(&sweep), "1 trial of the plan was not trained when these tables were made.");
+    }
+
+    /// bpr has two rates with three seeds: of a method of which a value is picked, what is skipped was not needed; of another it waits.
+    #[test]
+    fn values_that_nothing_was_picked_of_were_not_repeated() {
+        let mut sweep = example::sweep();
+        let said = |sweep: &example::Sweep| remarks(&sweep.input(), "books").join(" ");
+        let bpr = |trial: &&mut crate::tables::TrialRow| trial.dataset == "books" && trial.method.contains("bpr");
+        sweep.trials.iter_mut().filter(bpr).filter(|trial| !trial.selected).take(2).for_each(|trial| trial.status = Status::Skipped);
+        assert!(said(&sweep).contains("repeated with the others: 2 trials of what was not picked were not needed."));
+        sweep.trials.iter_mut().filter(bpr).for_each(|trial| trial.selected = false);
+        let unpicked =
+            "No value could be picked by the first seeds (`tuning_seeds`) of bpr on mf-64: 2 trials of other seeds were not trained.";
+        assert!(said(&sweep).contains(unpicked) && !said(&sweep).contains("repeated"), "{}", said(&sweep));
     }
 
     #[test]

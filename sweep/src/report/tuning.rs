@@ -32,7 +32,7 @@ impl MethodTrials<'_> {
 
     /// How many configurations were tried: those with a trial that ended, failed or was stopped by successive halving.
     pub(super) fn tried(&self) -> u32 {
-        let is_tried = |trials: &Vec<&TrialRow>| trials.iter().any(|trial| trial.status != Status::Missing);
+        let is_tried = |trials: &Vec<&TrialRow>| trials.iter().any(|trial| !matches!(trial.status, Status::Missing | Status::Skipped));
         self.configurations().iter().filter(|trials| is_tried(trials)).count() as u32
     }
 

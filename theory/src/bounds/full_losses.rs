@@ -88,7 +88,7 @@ pub fn full_losses(uniform: &mut impl FnMut() -> f64) -> Vec<Statement> {
         ),
         Statement::of("CCE of one negative is BPR", "Proposition 1", alone.map(|user| (user.cce() - user.bpr()).abs() <= ROUNDING)),
         Statement::of(
-            "all three fall with the positive's score and rise with each negative's, so that bounded scores give one minimum",
+            "all three fall with the positive's score and rise with each negative's",
             "Proposition 2",
             of(ScoredUser::is_steered),
         ),

@@ -8,10 +8,14 @@ const SHARE: usize = 100;
 
 impl Backbone {
     /// What a training of the model cannot learn of a dataset, in sentences: many users or items without train interactions, histories longer than the model reads, and
-    /// interactions that it reads though they came after held-out ones. Empty for a model that another program trained.
+    /// interactions that it reads though they came after held-out ones; of links between nodes, that no node has any on both sides. Empty for a model that another program
+    /// trained.
     pub fn unlearned(&self, dataset: &Dataset) -> Vec<String> {
         if self.is_pretrained() {
             return Vec::new();
+        }
+        if dataset.one_node_set {
+            return one_sided(dataset).into_iter().collect(); // a node without links to others may have some from them
         }
         let has_graph = matches!(self.how_to_fold_in(), FoldIn::Attached);
         let longest = self.learned().and_then(Learned::longest_history);
@@ -38,6 +42,15 @@ fn items(dataset: &Dataset, has_graph: bool) -> Option<String> {
     let edges = if has_graph { ": no edge of the graph reaches them" } else { "" };
     (without * SHARE > all)
         .then(|| format!("{without} of {all} items have no train interaction, so that nothing is learned of who likes them{edges}"))
+}
+
+/// Links of one set of nodes, none of which has links on both sides.
+fn one_sided(dataset: &Dataset) -> Option<String> {
+    let taken = dataset.train.item_counts(dataset.items());
+    let is_both = |&node: &usize| !dataset.train.row(node).is_empty() && taken.get(node).is_some_and(|&count| count > 0);
+    let words =
+        "no node has train links on both sides: `link-prediction` takes users and items for one set of nodes, and these look like two";
+    (!(0..dataset.users()).any(|node| is_both(&node))).then(|| words.to_owned())
 }
 
 fn longer(dataset: &Dataset, longest: usize) -> Option<String> {
@@ -93,6 +106,14 @@ mod tests {
         let of_graph = [users.to_owned(), format!("{items}: no edge of the graph reaches them")];
         assert_eq!(backbone(r#"{"light-gcn": {"dim": 2, "layers": 1}}"#).unlearned(&dataset()), of_graph);
         assert!(backbone(r#"{"mf": {"dim": 2}}"#).unlearned(&dataset_of([1, 2], &[(0, 0), (0, 1)])).is_empty());
+    }
+
+    #[test]
+    fn links_from_some_nodes_to_others_alone() {
+        let linked = |pairs: &[(u32, u32)]| Dataset { one_node_set: true, ..dataset_of([3, 3], pairs) };
+        let said = |pairs: &[(u32, u32)]| backbone(r#"{"mf": {"dim": 2}}"#).unlearned(&linked(pairs));
+        assert!(said(&[(0, 2), (1, 2)])[0].starts_with("no node has train links on both sides"));
+        assert!(said(&[(0, 1), (1, 2)]).is_empty());
     }
 
     /// User 1's test item came before its train item.
