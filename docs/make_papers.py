@@ -8,22 +8,21 @@ Each paper has a folder of sweep files, a table of the numbers that these can be
 one is named in other-readings.csv: numbers that both have, and claims of the same place, are counted of the other one; where no other one is named, because
 the reading was found with its test values in view, nothing of it is counted. `method` confines a line to what names that method. Verdicts are those of reproduction.parquet and claims.parquet,
 which `ranksweep run` writes. What a sweep gave is kept in docs/papers/results/, so that one can be run again without the others: those that
-are not in the folder keep their lines. What was found out about the differences is written by hand, in docs/papers/notes/, and goes below the tables.
+are not in the folder keep their lines. Claims that a sweep file has got since then have no result; a printed value that is another one now, or a claim
+that is gone, stops. What was found out about the differences is written by hand, in docs/papers/notes/, and goes below the tables.
 """
 
 import collections
-import csv
-import json
 import re
 import sys
 from pathlib import Path
 
-import duckdb
+from paper_results import ADDED, asks_for, claims_with_those_added, found, kind, lines
+from ruamel.yaml import YAML
 
 HERE = Path(__file__).parent
 PAPERS = HERE.parent / "configs" / "papers"
 OUT = HERE / "papers"
-KEPT = OUT / "results"
 TITLES = {
     "000": "A Theoretical Analysis of Recommendation Loss Functions under Negative Sampling",
     "001": "Towards Optimizing Top-K Ranking Metrics in Recommender Systems (SL@K)",
@@ -53,59 +52,11 @@ REVISIONS = {
 }
 # By how much a trial's settings raise the revision of its kind: `loss_revision` and `sampler_revision` of trainer/src/trial.rs.
 BY_SETTINGS = {"models": 0, "losses": 1, "samplers": 2}
-CLAIMS = ["holds", "reversed", "equivalent", "undecided", "missing"]
-
-
-def rows(path, query="SELECT * FROM"):
-    """A Parquet table as dictionaries."""
-    found = duckdb.sql(f"{query} '{path}'")
-    return [dict(zip(found.columns, row)) for row in found.fetchall()]
-
-
-def lines(path):
-    found = list(csv.DictReader(path.open())) if path.exists() else []
-    if cut := [line for line in found if None in line or None in line.values()]:
-        raise ValueError(f"{path}: {cut[0]} has other fields than the header; quote what has a comma")
-    return found
+TESTED = ["holds", "reversed", "equivalent", "undecided"]
 
 
 def table(header, body):
     return f"| {' | '.join(header)} |\n|{'---|' * len(header)}\n" + "".join(f"| {' | '.join(map(str, line))} |\n" for line in body)
-
-
-def found(storage, file):
-    """What a sweep gave, read anew where it is in the storage; none where it was never run."""
-    name = re.search(r"^name: (\S+)", file.read_text(), re.M)[1]
-    folder, kept = storage / "sweeps" / name, KEPT / f"{name}.json"
-    if (folder / "claims.parquet").exists():
-        trials = rows(folder / "trials.parquet")
-        planned = [method["configurations"][0]["trials"][0]["trial"] for method in json.loads((folder / "plan.json").read_text())["methods"]]
-        result = {
-            "numbers": rows(folder / "reproduction.parquet"),
-            "claims": rows(folder / "claims.parquet"),
-            "datasets": list(dict.fromkeys(trial["dataset"] for trial in trials)),
-            "methods": len({trial["method"] for trial in trials}),
-            "trials": len(trials),
-            "seeds": sorted({trial["seed"] for trial in trials if trial["seed"] is not None}),
-            "minutes": round(sum(trial["seconds"] or 0 for trial in trials) / 60),
-            "failed": sum(trial["status"] in ("failed", "constant") for trial in trials),
-            "version": re.search(r'^version = "(.*)"', (HERE.parent / "Cargo.toml").read_text(), re.M)[1],
-            "trainer": planned[0]["version"],
-            "revisions": dict(revision for trial in planned for revision in revisions(trial)),
-        }
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
-    return json.loads(kept.read_text()) if kept.exists() else None
-
-
-def revisions(trial):
-    """What a trial says of the revisions of its model, its sampler and its loss."""
-    if "backbone_revision" in trial:
-        yield f"models/{next(iter(trial['backbone']))}", trial["backbone_revision"]
-    if "sampler_revision" in trial:
-        yield f"samplers/{next(iter(trial['learning']['sampler']))}", trial["sampler_revision"]
-    if "revision" in trial:
-        yield f"losses/{next(iter(trial['learning']['loss']))}", trial["revision"]
 
 
 class Paper:
@@ -113,9 +64,13 @@ class Paper:
 
     def __init__(self, storage, folder):
         self.id = folder.name
-        self.sweeps = {file: found(storage, file) for file in sorted(folder.glob("*.yaml"))}
+        # Scalars as they are typed: `place: 6.3` is a text.
+        self.files = {file: YAML(typ="base").load(file) for file in sorted(folder.glob("*.yaml"))}
+        self.sweeps = {file: found(storage, sweep) for file, sweep in self.files.items()}
         self.run = {file: result for file, result in self.sweeps.items() if result}
-        self.printed = [line for path in sorted(folder.glob("printed*.csv")) for line in lines(path)]
+        tables = sorted(folder.glob("printed*.csv"))
+        self.printed = [{**line, "at": f"{path.name}:{number}"} for path in tables for number, line in enumerate(lines(path), 2)]
+        printed = {tuple(line[key] for key in KEY): line for line in self.printed}
         self.others = lines(folder / "not-judged.csv")
         readings = folder / "other-readings.csv"
         self.readings = {line["sweep"]: line for line in lines(readings)}
@@ -123,10 +78,13 @@ class Paper:
         for file, result in self.run.items():
             for row in result["numbers"]:
                 key = (row["place"], row["dataset"], row["name"], row["metric"], str(row["cutoff"] or ""))
+                line = printed.get(key, {"at": "printed*.csv", "value": None})
+                if line["value"] is None or float(line["value"]) != row["printed"]:
+                    raise ValueError(f"{folder / line['at']}: {key} is {line['value'] or 'gone'}, and {row['printed']} in what is kept of {file.name}: run it again")
                 self.results[key].append((file, row))
         self.said = collections.defaultdict(list)
         for file, result in self.run.items():
-            for row in result["claims"]:
+            for row in claims_with_those_added(file, self.files[file], result):
                 self.said[tuple(row[key] for key in ("dataset", "place", "metric", "cutoff"))].append((file, row))
 
     def counted(self, found):
@@ -147,9 +105,19 @@ class Paper:
 
     def result(self, line):
         """The sweep and the row of a number: of the sweep that is named after its table, where several have it."""
-        table = line["place"].lower().replace(" ", "-").replace(".", "")
         found = self.counted(self.results.get(tuple(line[key] for key in KEY), []))
-        return min(found, key=lambda one: not one[0].stem.startswith(table)) if found else None
+        return min(found, key=lambda one: not is_of_table(one[0], line)) if found else None
+
+    def waiting(self):
+        """The numbers whose sweep was not run, by its file and the dataset."""
+        found = collections.defaultdict(list)
+        for line, _, row in self.numbers():
+            if row is None and not self.found_in_view(tuple(line[key] for key in KEY)):
+                files = [file for file, sweep in self.files.items() if file not in self.run and asks_for(sweep, line)]
+                if not files:
+                    raise ValueError(f"{self.id}/{line['at']}: {line['method']} has no result, and no sweep that was not run is to give it")
+                found[min(files, key=lambda file: not is_of_table(file, line)), line["dataset"]].append(line)
+        return sorted(found.items(), key=lambda one: one[0])
 
     def numbers(self):
         """Each number that a sweep can be set beside: its line, the sweep, and the row of its result."""
@@ -183,15 +151,15 @@ class Paper:
     @staticmethod
     def is_of_now(result, row):
         """Whether a row's training would give the same bits today: `mf-32 / bpr / uniform-1` has the model `mf`, the loss `bpr` and the sampler `uniform`."""
-        kinds = [re.match("[a-z0-9-]*?(?=-[0-9]|[^a-z0-9-]|$)", part)[0] for part in row["method"].split(" / ")[:3]]
-        of = [(f"{crate}/{kind}", more) for (crate, more), kind in zip(BY_SETTINGS.items(), kinds)]
-        now = [{number + step for number in REVISIONS.get(kind, {0}) for step in range(more + 1)} for kind, more in of]
-        return result["trainer"] == TRAINER and all(result.get("revisions", {}).get(kind, 0) in now for (kind, _), now in zip(of, now))
+        kinds = [kind(part) for part in row["method"].split(" / ")[:3]]
+        of = [(f"{crate}/{name}", more) for (crate, more), name in zip(BY_SETTINGS.items(), kinds)]
+        now = [{number + step for number in REVISIONS.get(name, {0}) for step in range(more + 1)} for name, more in of]
+        return result["trainer"] == TRAINER and all(result.get("revisions", {}).get(name, 0) in now for (name, _), now in zip(of, now))
 
     def claims(self):
-        """Each claim that was put to a test, with its sweep, in the order of the sweeps; one that several sweeps have is of the first of them."""
+        """Each claim of the sweeps that were run, in their order, those that were added later last; one that several have is of the first that tests it."""
         once = {}
-        for file, row in sorted((one for found in self.said.values() for one in self.counted(found)), key=lambda one: one[0]):
+        for file, row in sorted((one for found in self.said.values() for one in self.counted(found)), key=lambda one: (one[1]["verdict"] == ADDED, one[0])):
             once.setdefault(tuple(row[key] for key in ("dataset", "place", "claim", "metric", "cutoff")), (file, row))
         return list(once.values())
 
@@ -214,6 +182,11 @@ UNJUDGED = {
 
 
 IN_VIEW = "its reading was found with its test values in view: above, and not counted"
+
+
+def is_of_table(file, line):
+    """Whether a sweep file is named after a printed number's table."""
+    return file.stem.startswith(line["place"].lower().replace(" ", "-").replace(".", ""))
 
 
 def percent(share):
@@ -253,12 +226,35 @@ def sweep_line(file, result):
         return [link(file), "", "", "", "", "", "not run" if judges else "of the notes"]
     seeds = len(result["seeds"]) or 1
     failed = f", {result['failed']} failed" if result["failed"] else ""
-    return [link(file), ", ".join(result["datasets"]), result["methods"], seeds, f"{result['trials']}{failed}", result["trainer"], result["minutes"]]
+    untrained = f" ({result['untrained']} not trained)" if result.get("untrained") else ""
+    trials = f"{result['trained']}{untrained}" if "trained" in result else f"{result['trials']} planned"
+    without = len({row["method"] for row in result["numbers"] if row["mean"] is None})
+    methods = f"{result['methods']} ({without} not trained)" if without else result["methods"]
+    return [link(file), ", ".join(result["datasets"]), methods, seeds, f"{trials}{failed}", result["trainer"], result["minutes"]]
+
+
+def waiting_line(file, dataset, numbers):
+    """The numbers that a sweep file is to give of a dataset: losses of one model together, and models of the same losses."""
+    losses, models = collections.defaultdict(list), collections.defaultdict(list)
+    for method in dict.fromkeys(line["method"] for line in numbers):
+        loss, on, model = method.rpartition(" on ")
+        losses[model].append(loss + on)
+    for model, of in losses.items():
+        models[", ".join(of).replace(" on ,", ",")].append(model)
+    methods = "; ".join(of + ", ".join(names) for of, names in models.items())
+    places, metrics = dict.fromkeys(line["place"] for line in numbers), dict.fromkeys(f"{line['metric']}@{line['cutoff']}" for line in numbers)
+    return [link(file), ", ".join(places), dataset, methods, ", ".join(metrics), len(numbers)]
 
 
 def in_words(counts, order):
-    plural = {"holds": "hold", "missing": "without a result"}
+    plural = {"holds": "hold", "missing": "whose trainings are missing", ADDED: "that were added to a file after its sweep ran, and are not tested yet"}
     return ", ".join(f"{counts[name]} {plural.get(name, name)}" for name in order if counts[name])
+
+
+def claims_in_words(counts):
+    without = in_words(counts, ["missing", ADDED])
+    said = f"Of {sum(counts[name] for name in TESTED)} claims that were put to a test: {in_words(counts, TESTED) or 'none yet'}."
+    return f"{said} Without a result: {without}." if without else said
 
 
 def page(paper):
@@ -274,12 +270,13 @@ edited by hand but for the notes at its end. [statistics.md](../statistics.md#be
 
 Of {total} printed numbers {judged["reproduced"]} are reproduced, {judged["contradicted"]} are contradicted, {undecided} are undecided and
 {total - sum(judged.values()) - undecided} are not judged.
-{different}Of {sum(claims.values())} claims that were put to a test: {in_words(claims, CLAIMS) or "none yet"}.
+{different}{claims_in_words(claims)}
 
 ## The sweeps
 
 Minutes are those of training, of all trials together, on two cores beside other work. The version of the trainer is raised whenever a trial would
-give other bits; it is {TRAINER} now.
+give other bits; it is {TRAINER} now. Trials are those that were trained, also those that a search stopped; where the result that is kept does not tell them,
+they are those that were planned, also the ones that a search skips.
 
 {table(["sweep file", "datasets", "methods", "seeds", "trials", "trainer", "minutes"], [sweep_line(*item) for item in paper.sweeps.items()])}"""
     numbers = [found for found in paper.numbers() if found[2]]
@@ -306,6 +303,9 @@ Not counted: of what the paper leaves open these sweeps have another reading.
 
 {table(["sweep file", "reading", *header], [[link(file), paper.readings[file.stem]["reading"], *claim_line(file, row)] for file, row in others])}"""
     text += f"\n## Undecided and not judged\n\n{table(['numbers', 'reason'], [[count, reason] for reason, count in reasons.most_common()])}"
+    if waiting := paper.waiting():
+        header = ["sweep file", "in the paper", "dataset", "methods", "metrics", "numbers"]
+        text += f"\n### Those whose sweep was not run\n\n{table(header, [waiting_line(*key, of) for key, of in waiting])}"
     notes = OUT / "notes" / f"{paper.id}.md"
     if notes.exists():
         text += "\n" + re.sub(r"^# .*", "## Notes", notes.read_text().strip(), count=1) + "\n"
@@ -319,34 +319,39 @@ def summary(papers):
         claims = collections.Counter(row["verdict"] for _, row in paper.claims())
         count = sum(judged.values()) + sum(reasons.values())
         waiting = reasons[UNJUDGED[None]]
-        total.update(judged), total.update({"all": count, "waiting": waiting, "undecided": reasons[UNJUDGED["undecided"]], "claims": sum(claims.values())})
-        total.update({f"claim {name}": claims[name] for name in CLAIMS})
+        total.update(judged), total.update({"all": count, "waiting": waiting, "undecided": reasons[UNJUDGED["undecided"]]})
+        total["claims"] += sum(claims[name] for name in TESTED)
         name = f"[{paper.id}](papers/{paper.id}.md): {TITLES[paper.id]}"
         undecided = reasons[UNJUDGED["undecided"]]
         body.append([name, count, judged["reproduced"], judged["contradicted"], undecided, sum(reasons.values()) - undecided, waiting])
-        claim_body.append([name, sum(claims.values()), *[claims[verdict] for verdict in CLAIMS]])
+        claim_body.append([name, sum(claims[verdict] for verdict in TESTED), *[claims[verdict] for verdict in TESTED], claims["missing"] + claims[ADDED]])
     judged = total["reproduced"] + total["contradicted"]
     (HERE / "papers.md").write_text(f"""# The five papers, judged
 
 Made by `python docs/make_papers.py runs`; not edited by hand. Every number of the tables of results of the five papers is in exactly one state:
 **reproduced**, as the interval of the difference between our mean and the number lies within 5% of it; **contradicted**, as the two differ and are not known
 to be so near; **undecided**, as neither can be told with the seeds there are; or **not judged**, for a reason that stands on the paper's page. Claims are
-judged over users and seeds, those of how fast a method learns over seeds alone, adjusted after Holm for all claims of a sweep; one that sweeps of several
+judged over users and seeds, those of how fast a method learns over seeds alone, adjusted after Holm for all claims of a sweep as it ran; one that sweeps of several
 readings have is counted once.
-[statistics.md](statistics.md#beside-a-paper) has the tests. Any line can be run again: `ranksweep run configs/papers/001/table-2-health.yaml` gives it in
-`runs/sweeps/`, and `ranksweep report` shows it.
+[statistics.md](statistics.md#beside-a-paper) has the tests. Seeds were added to four sweeps after a verdict of "undecided" had been seen, which makes wrong verdicts likelier
+than the level says: the fourth and fifth of BPR on XSimGCL on Electronic, the third of BPR on Gowalla and the third of XSimGCL on Health (all of paper 001), and the third
+of BPR on Yelp-2018 (paper 002).
+Any line can be run again: `RANKSWEEP_DATA=../shared/data ranksweep run configs/papers/001/table-2-health.yaml` gives it in `runs/sweeps/`, where `RANKSWEEP_DATA` is the
+folder of the datasets that the sweep files read, and `ranksweep report` shows it.
 
 ## Numbers
 
 {judged} of {total["all"]} numbers are judged: {total["reproduced"]} reproduced, {total["contradicted"]} contradicted; {total["undecided"]} more are undecided. {sum(paper.different() for paper in papers)} of these are different
 ones, as some stand in several tables of their paper, and {sum(paper.earlier() for paper in papers)} were judged by an earlier version of the trainer than the present {TRAINER}, which the pages of the papers name. For {total["waiting"]} more the sweep is written and was not
-run.
+run: the pages of the papers list them by sweep file.
 
 {table(["paper", "numbers", "reproduced", "contradicted", "undecided", "not judged", "of these: sweep not run"], body)}
 ## Claims
 
+Without a result are claims of which a training is missing, and those that were added to a sweep's file after it ran; claims of sweeps that were not run are not counted.
+
 {table(["paper", "claims tested", "hold", "reversed", "equivalent", "undecided", "without a result"], claim_body)}""")
-    print(f"docs/papers.md: {judged} of {total['all']} numbers judged ({total['reproduced']} reproduced), {total['claims']} claims")
+    print(f"docs/papers.md: {judged} of {total['all']} numbers judged ({total['reproduced']} reproduced), {total['claims']} claims tested")
 
 
 def main():
