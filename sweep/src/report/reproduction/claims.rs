@@ -6,17 +6,14 @@ use crate::{
     plan::PlannedClaim,
     tables::{ClaimRow, TestedClaim},
 };
+use evaluator::findings::MethodsAt;
 use evaluator::significance::{Contrast, Crossed, Estimate, Judged, Over, Spread, Verdict, judge};
 
+const NO_VARIANCE: Crossed = Crossed { users: 0.0, users_degrees: 0.0, replicates: 0.0, replicates_degrees: 0.0, interaction: 0.0 };
+
 /// A claim without a result, among those that are judged: no difference, whose p-value is 1.
-const NO_RESULT: Estimate = Estimate {
-    value: 0.0,
-    variance: Crossed { users: 0.0, users_degrees: 0.0, replicates: 0.0, replicates_degrees: 0.0, interaction: 0.0 },
-    over: Over::Users,
-    spread: Spread::Unknown,
-    replicates: 0,
-    level: 0.0,
-};
+const NO_RESULT: Estimate =
+    Estimate { value: 0.0, variance: NO_VARIANCE, over: Over::Users, spread: Spread::Unknown, replicates: 0, level: 0.0 };
 
 /// The claims of the sweep, in the order of its file. All of them are one family, with a result or without, so that what lacks one makes no other
 /// claim easier.
@@ -58,11 +55,24 @@ fn estimate(input: &Input, claim: &PlannedClaim, measured: &mut MethodsByMetric<
         Some(Estimate::new(&contrast(&places), &found.methods, &found.spreads, input.evaluation.significance.over))
     };
     match &claim.hypothesis {
-        Hypothesis::Better(..) | Hypothesis::Equal(..) => of_means(|places| Contrast::difference(places[0], places[1])),
+        Hypothesis::Better(..) => of_means(|places| Contrast::difference(places[0], places[1])),
+        Hypothesis::Equal(one, other) => {
+            let found = of_means(|places| Contrast::difference(places[0], places[1]))?;
+            let is_one = are_one(measured.of(&claim.dataset, claim.at)?, one, other);
+            Some(if is_one { Estimate { variance: NO_VARIANCE, ..found } } else { found })
+        }
         Hypothesis::Increasing(_) => of_means(Contrast::trend),
         Hypothesis::Decreasing(_) => of_means(|places| Contrast::trend(&places.iter().rev().copied().collect::<Vec<_>>())),
         Hypothesis::Faster(faster, slower) => convergence::estimate(input, claim, faster, slower),
     }
+}
+
+/// Whether two methods give each user the same value in all of their trainings, and not all users one value: the same model, which no seed tells apart.
+fn are_one(found: &MethodsAt<'_>, one: &str, other: &str) -> bool {
+    let [Some(one), Some(other)] = [one, other].map(|method| found.place(method).map(|place| &found.methods[place].replicates)) else {
+        return false;
+    };
+    one == other && one.len() > 1 && one.iter().any(|values| values.iter().any(|value| *value != values[0]))
 }
 
 fn tested(hypothesis: &Hypothesis, estimate: &Estimate, judged: Judged) -> TestedClaim {
@@ -208,6 +218,29 @@ mod tests {
             last = last.max(p * (count - place) as f64).min(1.0);
             assert!((adjusted - last).abs() <= 1e-12 * last.max(1e-300), "{place}: {adjusted} {last}");
         }
+    }
+
+    /// Of the seeds of two methods that are one in all trainings nothing is left to differ; of one user in one of them something is.
+    #[test]
+    fn methods_that_are_one_with_each_seed_are_equal() {
+        let [bpr, softmax] = ["bpr", "softmax"].map(|loss| key("mf-64", loss));
+        let mut sweep = example::sweep();
+        sweep.evaluation.significance.margin = Some(Margin::Relative(0.01));
+        let claims = [claim(Hypothesis::Equal(bpr.clone(), softmax.clone()), "books")];
+        let said = |sweep: &example::Sweep| Reproduction::new(&Input { claims: &claims, ..sweep.input() }).unwrap().claims.remove(0);
+        let of = |method: &str| -> Vec<usize> {
+            (0..sweep.values.len()).filter(|&at| sweep.values[at].method == method && sweep.values[at].dataset == "books").collect()
+        };
+        let (of_bpr, of_softmax) = (of(&bpr), of(&softmax));
+        assert!(of_bpr.len() == of_softmax.len() && of_bpr.len() > 1);
+        for (&to, &from) in of_bpr.iter().zip(&of_softmax) {
+            sweep.values[to].values = sweep.values[from].values.clone();
+        }
+        let same = said(&sweep);
+        let tested = same.tested.as_ref().unwrap();
+        assert_eq!((same.verdict(), tested.ci_low, tested.ci_high, tested.p_value), ("holds", Some(0.0), Some(0.0), 1.0));
+        sweep.values[of_bpr[0]].values.iter_mut().for_each(|(_, values)| values[0] += 1e-6);
+        assert!(said(&sweep).tested.unwrap().ci_high.unwrap() > 1e-4, "seeds differ again");
     }
 
     /// Holm by hand: of two claims the smaller p-value counts twice, and the one without a result, 1, is the larger. The intervals are at half the level, as
