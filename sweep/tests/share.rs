@@ -22,8 +22,8 @@ fn start(sandbox: &Sandbox, share: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits for the end, and adds how often each trial was trained.
-fn finish(child: Child, trained: &mut BTreeMap<String, usize>) {
+/// Waits for the end, adds how often each trial was trained, and gives the log.
+fn finish(child: Child, trained: &mut BTreeMap<String, usize>) -> String {
     let output = child.wait_with_output().unwrap();
     let log = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{log}");
@@ -33,6 +33,7 @@ fn finish(child: Child, trained: &mut BTreeMap<String, usize>) {
             *trained.entry(event["fields"]["trial"].as_str().unwrap().to_owned()).or_default() += 1;
         }
     }
+    log
 }
 
 fn alone() -> Sandbox {
@@ -70,7 +71,9 @@ fn the_trial_of_a_killed_process_is_taken_over() {
     killed.kill().unwrap();
     killed.wait().unwrap();
     let mut trained = BTreeMap::new();
-    finish(start(&shared, "--share=0.005"), &mut trained);
+    let log = finish(start(&shared, "--share=0.005"), &mut trained);
+    let waiting = log.lines().find(|line| line.contains("waiting for trials that others hold; who is silent for 300ms loses them"));
+    assert!(waiting.is_some_and(|line| line.contains(&format!("(process {})", killed.id()))), "{log}");
     shared.run_and_sweep();
     assert!(shared.results() == alone().results());
     assert!(shared.stored(".json").iter().all(|file| !file.to_str().unwrap().contains("/claims/")));
