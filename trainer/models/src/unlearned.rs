@@ -30,7 +30,8 @@ fn read(dataset: &Dataset) -> Vec<Split> {
 }
 
 fn users(dataset: &Dataset) -> Option<String> {
-    let is_empty = |user: &usize| read(dataset).iter().all(|&split| dataset.split(split).row(*user).is_empty());
+    let parts = read(dataset);
+    let is_empty = |user: &usize| parts.iter().all(|&split| dataset.split(split).row(*user).is_empty());
     let (without, all) = ((0..dataset.users()).filter(is_empty).count(), dataset.users());
     (without * SHARE > all)
         .then(|| format!("{without} of {all} users have no train interaction, so that nothing is learned of their taste"))
@@ -54,10 +55,10 @@ fn one_sided(dataset: &Dataset) -> Option<String> {
 }
 
 fn longer(dataset: &Dataset, longest: usize) -> Option<String> {
-    let histories = dataset.histories(&read(dataset))?;
-    let longer = (0..histories.users()).filter(|&user| histories.row(user).len() > longest).count();
+    let parts = read(dataset);
+    let length = |user: usize| parts.iter().map(|&split| dataset.split(split).row(user).len()).sum::<usize>();
+    let (longer, all) = ((0..dataset.users()).filter(|&user| length(user) > longest).count(), dataset.users());
     (longer > 0).then(|| {
-        let all = histories.users();
         format!("{longer} of {all} users have more than `max_length` {longest} train interactions: what comes next is predicted from the last {longest} before it")
     })
 }
@@ -68,8 +69,9 @@ fn read_too_late(dataset: &Dataset) -> Option<String> {
         let offsets = dataset.split(split).offsets();
         order.split(split)[offsets[user]..offsets[user + 1]].iter().copied()
     };
+    let parts = read(dataset);
     let is_late = |&user: &usize| {
-        let last = read(dataset).into_iter().flat_map(|split| places(split, user)).max();
+        let last = parts.iter().flat_map(|&split| places(split, user)).max();
         let first = [Split::Validation, Split::Test].into_iter().flat_map(|split| places(split, user)).min();
         last.zip(first).is_some_and(|(last, first)| first < last)
     };
