@@ -12,7 +12,7 @@ use crate::{
         Style,
         across::{self, AcrossDatasets, Control, Data},
     },
-    runner::{Results, Session},
+    runner::{COMPARISON, Results, Session},
     tables::Status,
 };
 use anyhow::Result;
@@ -67,12 +67,13 @@ impl Compared {
     /// # Errors
     /// When something cannot be stored.
     pub(crate) fn write(&self, folder: &Location) -> Result<Vec<&'static str>> {
-        average_ranks::write(&folder.join("average_ranks.parquet"), &self.across)?;
-        friedman::write(&folder.join("friedman.parquet"), &self.across)?;
-        dataset_pairs::write(&folder.join("dataset_pairs.parquet"), &self.across, self.control.as_ref())?;
-        folder.join("critical_difference.svg").write(across::diagram(&self.across).svg()?)?;
-        folder.join("compare.html").write(across::render(&self.names, &self.across, self.control.as_ref())?)?;
-        Ok(vec!["average_ranks.parquet", "friedman.parquet", "dataset_pairs.parquet", "critical_difference.svg", "compare.html"])
+        let [ranks, friedman, pairs, diagram, page] = COMPARISON.map(|file| folder.join(file));
+        average_ranks::write(&ranks, &self.across)?;
+        friedman::write(&friedman, &self.across)?;
+        dataset_pairs::write(&pairs, &self.across, self.control.as_ref())?;
+        diagram.write(across::diagram(&self.across).svg()?)?;
+        page.write(across::render(&self.names, &self.across, self.control.as_ref())?)?;
+        Ok(COMPARISON.to_vec())
     }
 
     /// The findings for whoever reads standard output.

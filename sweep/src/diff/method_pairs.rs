@@ -1,4 +1,4 @@
-//! What the methods of two sweeps reached on the users that both ranked, each training counted once.
+//! What the methods of two sweeps reached on the users that both ranked, each training counted once where one sweep has all of the other's; others that both have count on both sides.
 
 use super::shared_users::{SharedUsers, named};
 use evaluator::{

@@ -101,7 +101,7 @@ impl Difference<'_> {
         let over = over(evaluation.significance.over, datasets);
         let level = evaluation.significance.alpha;
         format!(
-            "Means over the users that both ranked, by their own ids. Differences are tested over {over}, paired by user; p-values are adjusted after Holm for all rows, level {level}. Where no method has several seeds or splits, trained models are compared, which says nothing of other trainings. Where one has all trainings of the other, nothing is tested."
+            "Means over the users that both ranked, by their own ids. Differences are tested over {over}, paired by user; p-values are adjusted after Holm for all rows, level {level}. Where no method has several seeds or splits, trained models are compared, which says nothing of other trainings. Where one has all trainings of the other, nothing is tested; where both have some in common and each has others, these count on both sides."
         )
     }
 }

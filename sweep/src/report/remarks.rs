@@ -133,8 +133,10 @@ fn stopped(methods: &[MethodTrials]) -> Option<String> {
 /// The trials of other seeds than values are picked by, of configurations that were not picked; of a method of which nothing could be, all.
 fn skipped(methods: &[MethodTrials]) -> Vec<String> {
     let of = |method: &MethodTrials| method.trials.iter().filter(|trial| trial.status == Status::Skipped).count();
-    let (picked, open): (Vec<&MethodTrials>, Vec<&MethodTrials>) =
-        methods.iter().filter(|method| of(method) > 0).partition(|method| method.trials.iter().any(|trial| trial.selected));
+    let (picked, open): (Vec<&MethodTrials>, Vec<&MethodTrials>) = methods
+        .iter()
+        .filter(|method| of(method) > 0)
+        .partition(|method| method.trials.iter().any(|trial| trial.selected || trial.status == Status::Constant));
     let counted = |methods: &[&MethodTrials]| {
         let count = methods.iter().map(|method| of(method)).sum();
         (number::counted(count, "trial"), if count == 1 { "was" } else { "were" })
@@ -300,6 +302,12 @@ mod tests {
         sweep.trials.iter_mut().filter(bpr).filter(|trial| !trial.selected).take(2).for_each(|trial| trial.status = Status::Skipped);
         assert!(said(&sweep).contains("repeated with the others: 2 trials of what was not picked were not needed."));
         sweep.trials.iter_mut().filter(bpr).for_each(|trial| trial.selected = false);
+        let is_done =
+            |trial: &crate::tables::TrialRow| trial.method.contains("bpr") && trial.dataset == "books" && trial.status == Status::Done;
+        let done = sweep.trials.iter().position(is_done).unwrap();
+        sweep.trials[done].status = Status::Constant;
+        assert!(said(&sweep).contains("repeated with the others"), "picked, and left out as it ranks nothing");
+        sweep.trials[done].status = Status::Done;
         let unpicked =
             "No value could be picked by the first seeds (`tuning_seeds`) of bpr on mf-64: 2 trials of other seeds were not trained.";
         assert!(said(&sweep).contains(unpicked) && !said(&sweep).contains("repeated"), "{}", said(&sweep));

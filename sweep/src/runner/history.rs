@@ -19,6 +19,9 @@ pub(super) const BESIDE: [&str; 6] =
 
 /// The folder in a sweep's folder in which `compare` leaves what it finds over datasets, unless another is named.
 pub(crate) const COMPARED: &str = "compare";
+/// The files there.
+pub(crate) const COMPARISON: [&str; 5] =
+    ["average_ranks.parquet", "friedman.parquet", "dataset_pairs.parquet", "critical_difference.svg", "compare.html"];
 
 /// The tables of an earlier plan.
 pub(crate) struct Kept {

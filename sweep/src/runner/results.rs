@@ -12,7 +12,7 @@ use crate::{
     tables::{self, CurveRow, Status, TrialRow},
 };
 use anyhow::Result;
-use dataset::{FileEntry, Files, Location, Manifest};
+use dataset::{FileEntry, Files, Manifest};
 use evaluator::{
     TrialValues,
     significance::{Comparison, MethodComponents},
@@ -137,7 +137,8 @@ pub(super) fn keep(session: &Session, results: &Results) -> Result<()> {
 }
 
 /// Writes all tables but the leaderboard. Their marker is taken away first and written last: where it stands, they are as it says. The
-/// leaderboard, the report, the comparison over datasets and the test values of all trials of an earlier evaluation go; those of another plan are kept as history.
+/// leaderboard, the report, the comparison over datasets and the test values of all trials of an earlier evaluation go; those of another plan, but for
+/// the comparison, are kept as history.
 fn write(session: &Session, results: &Results) -> Result<()> {
     let folder = session.tables();
     if let Some(kept) = history::keep_another(&folder, &session.plan)? {
@@ -146,7 +147,8 @@ fn write(session: &Session, results: &Results) -> Result<()> {
     for stale in [marker::FILE].into_iter().chain(history::BESIDE) {
         folder.join(stale).delete()?;
     }
-    folder.join(history::COMPARED).list()?.iter().try_for_each(Location::delete)?;
+    let compared = folder.join(history::COMPARED);
+    history::COMPARISON.iter().try_for_each(|file| compared.join(file).delete())?;
     let at = |name: &str| folder.join(name);
     let mut files = Files::new();
     for (name, text) in [(marker::PLAN, session.plan.to_json()), ("sweep.yaml", session.file.text.clone())] {

@@ -173,7 +173,10 @@ fn difference(cases: &[Case], inside: &[usize], outside: &[usize]) -> String {
     };
     let values = |key: &str, some: &[usize]| -> BTreeSet<String> { some.iter().map(|at| value(key, *at)).collect() };
     let words = |key: &str| values(key, inside).into_iter().collect::<Vec<_>>().join(" or ");
-    if let Some(key) = keys.iter().find(|key| values(key, inside).is_disjoint(&values(key, outside))) {
+    let is_number =
+        |key: &&&String| inside.iter().chain(outside).all(|at| cases[*at].settings.get(key.as_str()).is_some_and(Value::is_number));
+    let telling_alone = keys.iter().filter(|key| values(key, inside).is_disjoint(&values(key, outside)));
+    if let Some(key) = telling_alone.min_by_key(is_number) {
         return words(key);
     }
     let telling: Vec<&&String> = keys.iter().filter(|key| !values(key, outside).is_subset(&values(key, inside))).collect();
