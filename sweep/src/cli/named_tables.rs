@@ -1,7 +1,7 @@
 //! The tables that an argument names: by a sweep file that has run, or by their folder.
 
 use super::{Global, Usage};
-use crate::runner::{Session, kept, tables_of_plan};
+use crate::runner::{Session, kept, sweep_above, tables_of_plan};
 use anyhow::{Context, Result};
 use dataset::Location;
 use std::path::Path;
@@ -43,29 +43,5 @@ impl NamedTables {
         let earlier = kept(&self.sweep).with_context(|| self.sweep.to_string())?.into_iter().map(|kept| kept.folder);
         let none = || Usage(format!("{own} has no history: no other plan has run under this name before; name two sweeps"));
         Ok(earlier.take_while(|folder| folder.to_string() != own).last().ok_or_else(none)?)
-    }
-}
-
-/// The folder of the sweep in whose history a folder of tables is; none where it is in no history.
-fn sweep_above(folder: &Location) -> Result<Option<Location>> {
-    let (text, name) = (folder.to_string(), folder.name());
-    let is_numbered = name.split_once('-').is_some_and(|(number, _)| number.parse::<u32>().is_ok());
-    let sweep = text.strip_suffix(name).and_then(|above| above.strip_suffix("/history/")).filter(|sweep| is_numbered && !sweep.is_empty());
-    Ok(sweep.map(Location::parse).transpose()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_of_a_history_is_of_the_sweep_above_it() {
-        let above = |text: &str| sweep_above(&Location::parse(text).unwrap()).unwrap().map(|sweep| sweep.to_string());
-        let sweep = "memory:///runs/sweeps/a";
-        assert_eq!(above("memory:///runs/sweeps/a/history/2-1f2e3d4c5b6a7988"), Some(sweep.to_owned()));
-        assert_eq!(above("memory:///runs/sweeps/a/history/10-1f2e3d4c5b6a7988/"), Some(sweep.to_owned()));
-        for other in [sweep, "memory:///runs/sweeps/history", "memory:///runs/history/books"] {
-            assert_eq!(above(other), None, "{other}");
-        }
     }
 }

@@ -38,8 +38,7 @@ pub(crate) struct Kept {
 pub(crate) fn kept(sweep: &Location) -> Result<Vec<Kept>> {
     let mut all = Vec::new();
     for folder in sweep.join(FOLDER).folders()? {
-        let number = folder.name().split_once('-').and_then(|(number, _)| number.parse().ok());
-        if let Some(number) = number
+        if let Some(number) = number(folder.name())
             && folder.join(marker::FILE).exists()?
         {
             all.push(Kept { number, folder });
@@ -47,6 +46,22 @@ pub(crate) fn kept(sweep: &Location) -> Result<Vec<Kept>> {
     }
     all.sort_by_key(|kept| kept.number);
     Ok(all)
+}
+
+/// The number of a folder of earlier tables; none of another folder.
+fn number(name: &str) -> Option<u32> {
+    name.split_once('-').and_then(|(number, _)| number.parse().ok())
+}
+
+/// The folder of the sweep in whose history a folder of tables is; none where it is in no history.
+///
+/// # Errors
+/// A location that is none without its end.
+pub(crate) fn sweep_above(folder: &Location) -> Result<Option<Location>> {
+    let (text, name) = (folder.to_string(), folder.name());
+    let above = text.strip_suffix(name).filter(|_| number(name).is_some());
+    let sweep = above.and_then(|above| above.strip_suffix('/')?.strip_suffix(FOLDER)?.strip_suffix('/'));
+    sweep.filter(|sweep| !sweep.is_empty()).map(Location::parse).transpose()
 }
 
 /// The tables that the marker of a sweep's folder names, by their paths below it; `None` without a marker, and where it is damaged.
@@ -137,4 +152,20 @@ pub(super) fn keep_another(sweep: &Location, plan: &Plan) -> Result<Option<Locat
     }
     folder.join(marker::FILE).write(marker)?;
     Ok(Some(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_a_history_is_of_the_sweep_above_it() {
+        let above = |text: &str| sweep_above(&Location::parse(text).unwrap()).unwrap().map(|sweep| sweep.to_string());
+        let sweep = "memory:///runs/sweeps/a";
+        assert_eq!(above("memory:///runs/sweeps/a/history/2-1f2e3d4c5b6a7988"), Some(sweep.to_owned()));
+        assert_eq!(above("memory:///runs/sweeps/a/history/10-1f2e3d4c5b6a7988/"), Some(sweep.to_owned()));
+        for other in [sweep, "memory:///runs/sweeps/history", "memory:///runs/history/books"] {
+            assert_eq!(above(other), None, "{other}");
+        }
+    }
 }

@@ -38,7 +38,7 @@ pub use device::Devices;
 pub(crate) use ending::out_of_time;
 pub use ending::{Ending, standings, stored_endings};
 pub use evaluate::evaluate;
-pub(crate) use history::{COMPARED, COMPARISON, find_tables_of_plan, kept, named_tables, tables_of_plan};
+pub(crate) use history::{COMPARED, COMPARISON, find_tables_of_plan, kept, named_tables, sweep_above, tables_of_plan};
 pub(crate) use left::{left_to_one_rank, left_to_the_cpu};
 pub use pilots::pilots;
 pub use prepare::prepare;

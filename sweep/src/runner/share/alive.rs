@@ -16,8 +16,7 @@ const LONGEST_LOOK: Duration = Duration::from_secs(600);
 pub(crate) fn alive(trials: &[Location]) -> Result<Vec<String>> {
     let mut held = Vec::new();
     for folder in trials {
-        let Some((_, at)) = claims_of(folder)?.pop() else { continue };
-        held.extend(Content::read(&at)?.filter(|content| !content.released).map(|content| (at, content)));
+        held.extend(unreleased(folder)?);
     }
     let start = Instant::now();
     let mut alive = Vec::new();
@@ -41,8 +40,7 @@ pub(crate) fn alive(trials: &[Location]) -> Result<Vec<String>> {
 /// Who trains the trial of a folder, for people: the owner of a claim that was last renewed no longer ago than one that is taken over. The clocks of the store
 /// and of this machine are compared, so that nothing may depend on it.
 pub(crate) fn holder(folder: &Location) -> Result<Option<String>> {
-    let Some((_, at)) = claims_of(folder)?.pop() else { return Ok(None) };
-    let Some(content) = Content::read(&at)?.filter(|content| !content.released) else { return Ok(None) };
+    let Some((at, content)) = unreleased(folder)? else { return Ok(None) };
     let renewed = match at.modified() {
         Err(dataset::Error::NotFound { .. }) => return Ok(None), // the trial has ended meanwhile
         renewed => renewed?,
@@ -53,6 +51,11 @@ pub(crate) fn holder(folder: &Location) -> Result<Option<String>> {
 
 /// Who claims the trial of a folder, whether or not the claim is still renewed.
 pub(super) fn owner(folder: &Location) -> Result<Option<String>> {
+    Ok(unreleased(folder)?.map(|(_, content)| content.owner))
+}
+
+/// The newest claim on the trial of a folder, unless it was given back.
+fn unreleased(folder: &Location) -> Result<Option<(Location, Content)>> {
     let Some((_, at)) = claims_of(folder)?.pop() else { return Ok(None) };
-    Ok(Content::read(&at)?.filter(|content| !content.released).map(|content| content.owner))
+    Ok(Content::read(&at)?.filter(|content| !content.released).map(|content| (at, content)))
 }
