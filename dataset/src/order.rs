@@ -3,7 +3,7 @@
 use crate::{Interactions, Split};
 
 /// The place of each interaction in its user's history, which goes over all parts, by time, from 0. Interactions of a user at the same time are in the order
-/// of their items.
+/// of a hash of user and item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     /// Place of each train interaction, in the order of [`Interactions::items`].

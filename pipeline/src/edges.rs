@@ -1,6 +1,6 @@
 //! Interactions with dense ids, sorted, each with its part.
 
-use crate::{dictionary::Dictionary, k_core::Degrees, tally::Tally};
+use crate::{dictionary::Dictionary, history::History, k_core::Degrees, tally::Tally};
 use dataset::{Dataset, Interactions, Order, Split};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -158,20 +158,20 @@ impl Edges {
         Dataset { name, fingerprint, train, fold_in, validation, test, one_node_set: false, order, steps, settings, user_ids, item_ids }
     }
 
-    /// The place of each interaction in its user's history by time, where there are times; those at the same time are in the order of their items.
+    /// The place of each interaction in its user's history by time, where there are times.
     fn places(&self) -> Option<Vec<u32>> {
         let times = self.times.as_ref()?;
         let mut places = vec![0; times.len()];
         let tasks = tasks(&self.offsets);
         cut(&mut places, &tasks, &self.offsets).into_par_iter().zip(&tasks).for_each_init(
-            Vec::new,
-            |sorted: &mut Vec<usize>, (places, task)| {
-                let first = self.offsets[task.start];
+            History::default,
+            |history, (mut places, task)| {
                 for user in task.clone() {
-                    sorted.clear();
-                    sorted.extend(self.offsets[user]..self.offsets[user + 1]);
-                    sorted.sort_unstable_by(|&a, &b| times[a].total_cmp(&times[b]).then(a.cmp(&b)));
-                    sorted.iter().zip(0..).for_each(|(&at, place)| places[at - first] = place);
+                    let row = self.offsets[user]..self.offsets[user + 1];
+                    let (own, rest) = places.split_at_mut(row.len());
+                    places = rest;
+                    let sorted = history.by_time(&self.user_ids[user], &self.items[row.clone()], &times[row], &self.item_ids);
+                    sorted.iter().zip(0..).for_each(|(&at, place)| own[at] = place);
                 }
             },
         );

@@ -3,7 +3,10 @@
 //! Covered are the settings, the source files' names and bytes, and the schema version; not the dataset's name, nor the folders in
 //! which the files stand. The same data in another place is the same dataset.
 
-use crate::{Error, Noise, Preparation, Result, TrainShare, checksum, source};
+use crate::{
+    Error, Noise, Preparation, Result, TrainShare, checksum,
+    source::{self, Has},
+};
 use dataset::{Location, SCHEMA_VERSION};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -11,6 +14,10 @@ use std::path::PathBuf;
 
 /// Raised whenever the same settings and bytes would give another dataset than before.
 const PIPELINE_VERSION: u32 = 2;
+
+/// Raised whenever the histories of a source with timestamps would be in another order than before. 1: interactions at the same time are in the order of a
+/// hash, and no longer of their items.
+const HISTORY_VERSION: u32 = 1;
 
 /// The fingerprint of a prepared dataset, 16 hexadecimal digits. Reads the source files once.
 ///
@@ -28,6 +35,9 @@ pub(crate) fn settings(preparation: &Preparation) -> Result<Value> {
     settings["k_core"] = json!(preparation.k_core.map(crate::KCore::bounds));
     settings["schema_version"] = SCHEMA_VERSION.into();
     settings["pipeline_version"] = PIPELINE_VERSION.into();
+    if preparation.source.timestamps() != Has::No {
+        settings["history_version"] = HISTORY_VERSION.into();
+    }
     if preparation.source.revision() > 0 {
         settings["source_revision"] = preparation.source.revision().into();
     }

@@ -127,7 +127,7 @@ impl<'a> Finish<'a> {
             steps.add(early.counts("test, before the last interaction of train"));
         }
         if self.tied.interactions > 0 {
-            steps.add(self.tied.counts("test, at the time of others of its user, where items decide"));
+            steps.add(self.tied.counts("test, at the time of others of its user, where a hash decides"));
         }
         Ok(())
     }

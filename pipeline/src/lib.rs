@@ -19,6 +19,7 @@ mod fingerprint;
 mod finish;
 mod freed;
 mod gather;
+mod history;
 #[doc(hidden)]
 pub mod hot;
 mod ingest;

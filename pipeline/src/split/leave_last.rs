@@ -1,10 +1,10 @@
 //! Each user's last interaction.
 //!
 //! A user with at least two interactions gives the last to test; with at least three, and if asked, the one before it to validation.
-//! Interactions of a user at the same time are in the order of their items.
+//! Interactions of a user at the same time are in the order of [`history`](crate::history).
 
 use super::{Borders, SplitKind};
-use crate::{Result, edges::Edges};
+use crate::{Result, edges::Edges, history::History};
 use dataset::Split;
 use serde::{Deserialize, Serialize};
 
@@ -30,10 +30,9 @@ impl SplitKind for LeaveLast {
         if edges.times.is_none() {
             return Err(super::no_timestamps());
         }
-        edges.each_user(|row, _| {
-            let times = row.times.expect("checked above");
-            let mut places: Vec<usize> = (0..times.len()).collect();
-            places.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
+        edges.each_user(|row, item_ids| {
+            let mut history = History::default();
+            let places = history.by_time(row.user_id, row.items, row.times.expect("checked above"), item_ids);
             if let [_, .., last] = places[..] {
                 row.parts[last] = Split::Test;
             }

@@ -1,13 +1,14 @@
 //! So many interactions of each user: the last ones, or any.
 //!
 //! A user with more than `test` interactions gives the last `test` of them; with more than `test` and `validation` together, the `validation` before those to
-//! validation. Other users stay in train. Interactions of a user at the same time are in the order of their items. With `pick: random` they are
-//! taken from the front of the order of [`order`](super::order) instead, test before validation, and no timestamps are needed.
+//! validation. Other users stay in train. Interactions of a user at the same time are in the order of [`history`](crate::history). With `pick: random` they
+//! are taken from the front of the order of [`order`](super::order) instead, test before validation, and no timestamps are needed.
 
 use super::{Borders, SplitKind, order::Shuffled};
 use crate::{
     Error, Result,
     edges::{Edges, UserRow},
+    history::History,
 };
 use dataset::Split;
 use serde::{Deserialize, Serialize};
@@ -65,7 +66,7 @@ impl SplitKind for LeaveN {
             return Err(super::no_timestamps());
         }
         edges.each_user(|mut row, item_ids| match self.pick {
-            Pick::Last => self.hold_out_last(&mut row),
+            Pick::Last => self.hold_out_last(&mut row, item_ids),
             Pick::Random => {
                 let mut train = Shuffled::new(&row, item_ids, self.seed);
                 for (count, part) in self.of_user(train.len()) {
@@ -85,10 +86,9 @@ impl LeaveN {
         [(test, Split::Test), (validation, Split::Validation)]
     }
 
-    fn hold_out_last(&self, row: &mut UserRow<'_>) {
-        let times = row.times.expect("checked before");
-        let mut places: Vec<usize> = (0..times.len()).collect();
-        places.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
+    fn hold_out_last(&self, row: &mut UserRow<'_>, item_ids: &[String]) {
+        let mut history = History::default();
+        let places = history.by_time(row.user_id, row.items, row.times.expect("checked before"), item_ids);
         for (count, part) in self.of_user(places.len()) {
             for place in places.split_off(places.len() - count) {
                 row.parts[place] = part;

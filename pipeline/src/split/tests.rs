@@ -54,6 +54,25 @@ fn places_go_by_time_over_all_parts() {
     assert_eq!((histories.row(0), histories.row(1)), (&[1, 4, 0, 3][..], &[1][..]));
 }
 
+/// Computed by an implementation of SipHash in Python, itself checked against the vector of the SipHash paper: of items at the same time those of user a are
+/// in the order 2 1 4 3, those of user b in the order 2 3 1. Users c and d took two items each, at the same time, which are in the orders 1 2 and 3 2.
+#[test]
+fn items_at_the_same_time_are_in_the_order_of_hashes() {
+    let rows = [('a', 1, 1.0), ('a', 2, 1.0), ('a', 3, 1.0), ('a', 4, 1.0), ('a', 5, 0.0), ('b', 1, -0.5), ('b', 2, -0.5), ('b', 3, -0.5)];
+    let rows = [&rows[..], &[('c', 1, 7.0), ('c', 2, 7.0), ('d', 2, 7.0), ('d', 3, 7.0)]].concat();
+    let last = held_out(Split::LeaveLast(LeaveLast { validation: true }), &rows).unwrap();
+    let parts = |edges: &Edges, user| [Part::Train, Part::Validation, Part::Test].map(|part| items(edges, user, part));
+    assert_eq!(parts(&last, 'a'), [vec![1, 2, 5], vec![4], vec![3]]);
+    assert_eq!(parts(&last, 'b'), [vec![2], vec![3], vec![1]]);
+    assert_eq!(parts(&last, 'c'), [vec![1], vec![], vec![2]]);
+    assert_eq!(parts(&last, 'd'), [vec![3], vec![], vec![2]]);
+    let two = held_out(Split::LeaveN(LeaveN { test: 2, validation: 1, pick: Pick::Last, seed: 0 }), &rows).unwrap();
+    assert_eq!(parts(&two, 'a'), [vec![2, 5], vec![1], vec![3, 4]]);
+    assert_eq!(parts(&two, 'b'), [vec![2], vec![], vec![1, 3]]);
+    let all = edges(&rows).into_dataset("d".into(), "f00d".into(), serde_json::Value::Null, false);
+    assert_eq!(all.order.unwrap().train, [2, 1, 4, 3, 0, 2, 0, 1, 0, 1, 1, 0]);
+}
+
 /// User a took 2, 5, 1, 4 and 3 in this order, 1 and 4 at the same time, user b 6 and then 2, user c 9.
 #[test]
 fn so_many_of_each_user_are_left() {
@@ -214,7 +233,7 @@ fn leave_last_takes_each_users_last() {
     let rows = [('a', 1, 3.0), ('a', 2, 1.0), ('a', 3, 2.0), ('b', 1, 1.0), ('b', 2, 1.0), ('c', 5, 9.0)];
     let edges = held_out(Split::LeaveLast(LeaveLast { validation: true }), &rows).unwrap();
     assert_eq!((items(&edges, 'a', Part::Test), items(&edges, 'a', Part::Validation)), (vec![1], vec![3]));
-    assert_eq!((items(&edges, 'b', Part::Test), items(&edges, 'b', Part::Train)), (vec![2], vec![1]));
+    assert_eq!((items(&edges, 'b', Part::Test), items(&edges, 'b', Part::Train)), (vec![1], vec![2]));
     assert_eq!(items(&edges, 'c', Part::Train), [5]);
     let edges = held_out(Split::LeaveLast(LeaveLast { validation: false }), &rows).unwrap();
     assert_eq!(items(&edges, 'a', Part::Train), [2, 3]);
