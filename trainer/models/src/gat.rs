@@ -131,7 +131,7 @@ impl Learned for Gat {
     fn memory(&self, sizes: Sizes) -> u64 {
         let (Sizes { users, items, train, .. }, heads) = (sizes, u64::from(self.heads));
         let edges = Edges::count([users, items, train], true) * u64::from(self.layers) * heads * 4;
-        Edges::memory([users, items, train], true) + self.stack().memory(sizes, 2 + 3 * heads) + 20 * edges
+        Edges::memory([users, items, train], true, self.dim.into()) + self.stack().memory(sizes, 2 + 3 * heads) + 20 * edges
     }
 
     /// Beside it the rows of all edges, of each layer and head as they are, weighed and with their gradients.

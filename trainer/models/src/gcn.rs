@@ -98,7 +98,7 @@ impl Learned for Gcn {
 
     /// A layer's product, propagation and sum with the bias.
     fn memory(&self, sizes: Sizes) -> u64 {
-        Adjacency::memory(sizes.users + sizes.items, sizes.train) + self.stack().memory(sizes, 3)
+        Adjacency::memory(sizes.users + sizes.items, sizes.train, self.dim.into()) + self.stack().memory(sizes, 3)
     }
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {

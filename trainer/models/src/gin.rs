@@ -105,7 +105,7 @@ impl Learned for Gin {
 
     /// A layer's sums, what its node adds, both products with their biases, and the hidden rows.
     fn memory(&self, sizes: Sizes) -> u64 {
-        Adjacency::memory(sizes.users + sizes.items, sizes.train) + self.stack().memory(sizes, 8)
+        Adjacency::memory(sizes.users + sizes.items, sizes.train, self.dim.into()) + self.stack().memory(sizes, 8)
     }
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {

@@ -90,7 +90,7 @@ impl Learned for LrGccf {
     /// The vectors some seven times, and a layer and its gradient.
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         let nodes = users + items;
-        Adjacency::memory(nodes, train) + 7 * nodes * self.width() * 4 + 4 * nodes * u64::from(self.dim) * 4
+        Adjacency::memory(nodes, train, self.dim.into()) + 7 * nodes * self.width() * 4 + 4 * nodes * u64::from(self.dim) * 4
     }
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {

@@ -125,7 +125,7 @@ impl Learned for Ngcf {
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         let (nodes, layers) = (users + items, u64::from(self.layers));
         let table = nodes * u64::from(self.dim) * 4;
-        Adjacency::memory(nodes, train) + (4 + 24 * layers + 5 * (1 + layers)) * table
+        Adjacency::memory(nodes, train, self.dim.into()) + (4 + 24 * layers + 5 * (1 + layers)) * table
     }
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {

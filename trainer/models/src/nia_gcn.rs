@@ -95,7 +95,7 @@ impl Learned for NiaGcn {
 
     /// Bytes: for each depth the sums, their squares, those of squares, what is between, and both products.
     fn memory(&self, sizes: Sizes) -> u64 {
-        2 * Adjacency::memory(sizes.users + sizes.items, sizes.train) + self.stack().memory(sizes, 6)
+        2 * Adjacency::memory(sizes.users + sizes.items, sizes.train, self.dim.into()) + self.stack().memory(sizes, 6)
     }
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {

@@ -96,7 +96,7 @@ impl Learned for Simplex {
 
     /// The vectors and all nodes a few times; of users the mean, its product, both parts, what is dropped, and gradients.
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
-        Adjacency::memory(users + items, train) + (10 * (users + items) + 14 * users) * u64::from(self.dim) * 4
+        Adjacency::memory(users + items, train, self.dim.into()) + (10 * (users + items) + 14 * users) * u64::from(self.dim) * 4
     }
 
     /// Users have their items for neighbours, and items none.

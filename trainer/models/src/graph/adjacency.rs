@@ -10,21 +10,17 @@
 //! Users are the first nodes, items follow; of users who are attached (`links.rs`) A_iu is 0. The gradient of X is A, transposed, times the gradient of Y. A row is formed by one
 //! thread in the order of its neighbours: the bits do not depend on the number of threads. Other devices than a CPU have the same of candle's own operations.
 
-use super::links::Links;
+use super::{
+    links::Links,
+    weighted::{EdgeLists, Number, copy_memory},
+};
 use crate::{
     operations::{given, is_ours},
     segments::Segments,
 };
-use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDType, bail};
-use pulp::Arch;
-use rayon::prelude::*;
-use std::{
-    ops::{AddAssign, Mul},
-    sync::{Arc, OnceLock},
-};
+use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, bail};
+use std::sync::{Arc, OnceLock};
 
-/// Rows of one parallel task.
-const BLOCK: usize = 64;
 /// Bytes of an edge elsewhere: neighbour and weight, and two places and a weight in each of the levels.
 const OF_EDGE: u64 = 8 + 2 * 12;
 
@@ -121,9 +117,9 @@ impl Adjacency {
         Self { matrix, transposed }
     }
 
-    /// Bytes that it needs, with loops, or transposed.
-    pub fn memory(nodes: u64, train: u64) -> u64 {
-        2 * nodes * 8 + (2 * train + nodes) * 8
+    /// Bytes that it needs, with loops, or transposed, and for a product with `[nodes, dim]`.
+    pub fn memory(nodes: u64, train: u64, dim: u64) -> u64 {
+        2 * nodes * 8 + (2 * train + nodes) * 8 + copy_memory(nodes, dim)
     }
 
     /// Bytes of so many edges on another device than a CPU, with what a product with `[nodes, dim]` leaves at its peak: the rows of all edges as they are and weighed,
@@ -150,10 +146,9 @@ impl Adjacency {
         self.matrix.starts.len() - 1
     }
 
-    fn product<T: Number>(&self, from: &[T], dim: usize) -> Vec<T> {
-        let mut to = vec![T::zero(); from.len()];
-        to.par_chunks_mut(BLOCK * dim).enumerate().for_each(|(block, to)| T::rows(&self.matrix, block * BLOCK, from, to, dim));
-        to
+    fn product<T: Number + From<f32>>(&self, from: &[T], dim: usize) -> Vec<T> {
+        let Weighted { starts, neighbours: sources, weights, .. } = &*self.matrix;
+        T::weighted_sums(EdgeLists { starts, sources }, |edge| weights[edge].into(), from, dim)
     }
 }
 
@@ -195,43 +190,6 @@ impl Weighted {
             }
         };
         segments.sum(&nodes.detach().index_select(neighbours, 0)?.broadcast_mul(weights)?)
-    }
-}
-
-/// What vectors are made of.
-trait Number: WithDType {
-    /// Some rows of the product, from `first` on.
-    fn rows(edges: &Weighted, first: usize, from: &[Self], to: &mut [Self], dim: usize);
-}
-
-impl Number for f32 {
-    fn rows(edges: &Weighted, first: usize, from: &[f32], to: &mut [f32], dim: usize) {
-        Arch::new().dispatch(|| rows(edges, first, from, to, dim, |weight| weight));
-    }
-}
-
-impl Number for f64 {
-    fn rows(edges: &Weighted, first: usize, from: &[f64], to: &mut [f64], dim: usize) {
-        rows(edges, first, from, to, dim, f64::from);
-    }
-}
-
-/// Rows of the product, as plain loops that the machine's instructions are found for.
-#[inline(always)]
-fn rows<T: Copy + AddAssign + Mul<Output = T>>(
-    edges: &Weighted,
-    first: usize,
-    from: &[T],
-    to: &mut [T],
-    dim: usize,
-    weight_of: impl Fn(f32) -> T,
-) {
-    for (node, to) in (first..).zip(to.chunks_exact_mut(dim)) {
-        let range = edges.starts[node]..edges.starts[node + 1];
-        for (&neighbour, &weight) in edges.neighbours[range.clone()].iter().zip(&edges.weights[range]) {
-            let (weight, from) = (weight_of(weight), &from[neighbour as usize * dim..][..dim]);
-            to.iter_mut().zip(from).for_each(|(to, &from)| *to += weight * from);
-        }
     }
 }
 

@@ -11,7 +11,10 @@
 
 mod elsewhere;
 
-use super::links::Links;
+use super::{
+    links::Links,
+    weighted::{EdgeLists, Number, copy_memory},
+};
 use crate::operations::is_ours;
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, WithDType, bail};
 use elsewhere::Elsewhere;
@@ -58,10 +61,10 @@ impl Edges {
         Self(Arc::new(Structure { starts, sources, reverse, elsewhere: OnceLock::new() }))
     }
 
-    /// Bytes that they need.
-    pub fn memory([users, items, train]: [u64; 3], loops: bool) -> u64 {
+    /// Bytes that they need, and for a sum of vectors `[nodes, dim]`.
+    pub fn memory([users, items, train]: [u64; 3], loops: bool, dim: u64) -> u64 {
         let nodes = users + items;
-        nodes * 8 + Self::count([users, items, train], loops) * 8
+        nodes * 8 + Self::count([users, items, train], loops) * 8 + copy_memory(nodes, dim)
     }
 
     /// How many edges there are of so many users, items and train interactions.
@@ -299,23 +302,19 @@ struct EdgePropagation {
 }
 
 impl EdgePropagation {
-    fn forward<T: WithDType>(&self, weights: &[T], from: &[T], dim: usize) -> Result<(CpuStorage, Shape)> {
+    fn forward<T: Number>(&self, weights: &[T], from: &[T], dim: usize) -> Result<(CpuStorage, Shape)> {
         let Self { edges, reversed } = self;
         expect("edges", weights.len(), edges.number())?;
         expect("nodes", from.len() / dim, edges.nodes())?;
         if *reversed {
             expect("edges in the other direction", edges.0.reverse.len(), edges.number())?;
         }
-        let mut to = vec![T::zero(); from.len()];
-        to.par_chunks_mut(BLOCK * dim).enumerate().for_each(|(block, to)| {
-            for (node, to) in (block * BLOCK..).zip(to.chunks_exact_mut(dim)) {
-                for edge in edges.of(node) {
-                    let weight = weights[if *reversed { edges.0.reverse[edge] as usize } else { edge }];
-                    let from = &from[edges.0.sources[edge] as usize * dim..][..dim];
-                    to.iter_mut().zip(from).for_each(|(to, &from)| *to += weight * from);
-                }
-            }
-        });
+        let Structure { starts, sources, reverse, .. } = &*edges.0;
+        let lists = EdgeLists { starts, sources };
+        let to = match reversed {
+            true => T::weighted_sums(lists, |edge| weights[reverse[edge] as usize], from, dim),
+            false => T::weighted_sums(lists, |edge| weights[edge], from, dim),
+        };
         Ok((T::to_cpu_storage_owned(to), Shape::from((edges.nodes(), dim))))
     }
 }

@@ -22,6 +22,7 @@ mod neighbours;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod weighted;
 
 pub use adjacency::Adjacency;
 pub use edges::Edges;
@@ -31,7 +32,7 @@ use dataset::Interactions;
 use embeddings::{RowGradients, Tables};
 use neighbours::{Neighbours, Reached};
 use rayon::prelude::*;
-use rows::{BLOCK, Row, Rows, is_narrow, load, store, strips, zero};
+use rows::{BLOCK, Row, Rows, STRIP, load, on_lines, store, strips, zero};
 use std::ops::Range;
 use vectors::Matrix;
 
@@ -74,7 +75,7 @@ impl Graph {
     /// Bytes of the train interactions from both sides, of what rows are scaled by, and of two strips of a table.
     pub fn memory([users, items, train]: [u64; 3], dim: u64) -> u64 {
         let rows = users + items;
-        2 * rows * dim.min(2 * rows::WIDTH as u64) * 4 + 2 * train * 4 + rows * (8 + 2 * 4)
+        2 * rows * dim.min(STRIP as u64) * 4 + 2 * train * 4 + rows * (8 + 2 * 4)
     }
 
     /// P of the tables, in the rows of users and items that are `wanted`; the other rows are left as they are.
@@ -84,10 +85,7 @@ impl Graph {
         }
         let mut out = [&mut out.users, &mut out.items];
         for columns in strips(tables[0].dim) {
-            match is_narrow(&columns) {
-                true => self.forward_strip::<1>(columns, tables, wanted, &mut out),
-                false => self.forward_strip::<2>(columns, tables, wanted, &mut out),
-            }
+            on_lines!(self.forward_strip(columns, tables, wanted, &mut out));
         }
     }
 
@@ -104,10 +102,7 @@ impl Graph {
 
     fn advance_rows(&mut self, mut tables: [&mut [f32]; 2], dim: usize, wanted: [Option<&[bool]>; 2]) {
         for columns in strips(dim) {
-            match is_narrow(&columns) {
-                true => self.advance_strip::<1>(columns, &mut tables, dim, wanted),
-                false => self.advance_strip::<2>(columns, &mut tables, dim, wanted),
-            }
+            on_lines!(self.advance_strip(columns, &mut tables, dim, wanted));
         }
     }
 
@@ -161,10 +156,7 @@ impl Graph {
             || reached_items.find(items.root.len(), &users.neighbours, gradients[0].1),
         );
         for columns in strips(dim) {
-            match is_narrow(&columns) {
-                true => self.backward_strip::<1>(columns, &mut gradients, dim),
-                false => self.backward_strip::<2>(columns, &mut gradients, dim),
-            }
+            on_lines!(self.backward_strip(columns, &mut gradients, dim));
         }
         for (_, touched) in gradients {
             touched.fill(true);

@@ -90,8 +90,9 @@ impl<const V: usize> Pull<'_, V> {
     }
 }
 
+/// A line as the machine's vectors.
 #[inline(always)]
-fn parts<S: Simd, const N: usize>(line: &CacheLine) -> &[S::f32s; N] {
+pub(super) fn parts<S: Simd, const N: usize>(line: &CacheLine) -> &[S::f32s; N] {
     S::as_simd_f32s(&line.0).0.try_into().expect("a line has N vectors")
 }
 

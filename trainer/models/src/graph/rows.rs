@@ -1,7 +1,6 @@
 //! Rows of some columns of a table, on whole cache lines.
 //!
-//! A propagation takes a strip of at most 32 columns at a time: a row is then one or two cache lines, and the rows of both sides stay
-//! in the caches from layer to layer.
+//! A propagation takes a strip of at most 64 columns at a time: a row is then up to four cache lines, whose sums stay in the machine's registers.
 
 use rayon::prelude::*;
 use std::ops::Range;
@@ -25,15 +24,26 @@ pub(super) const fn zero<const V: usize>() -> Row<V> {
     [CacheLine([0.0; WIDTH]); V]
 }
 
-/// The columns of each strip: two lines of them, or what is left.
+/// Columns of a strip, at most.
+pub(super) const STRIP: usize = 4 * WIDTH;
+
+/// The columns of each strip: four lines of them, or what is left.
 pub(super) fn strips(dim: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..dim).step_by(2 * WIDTH).map(move |first| first..dim.min(first + 2 * WIDTH))
+    (0..dim).step_by(STRIP).map(move |first| first..dim.min(first + STRIP))
 }
 
-/// Whether one line holds a strip.
-pub(super) fn is_narrow(columns: &Range<usize>) -> bool {
-    columns.len() <= WIDTH
+/// Calls a method of a strip, `method::<V>(columns, ..)`, with as many lines as hold its columns.
+macro_rules! on_lines {
+    ($of:ident.$method:ident($columns:ident $(, $argument:expr)*)) => {
+        match $columns.len().div_ceil($crate::graph::rows::WIDTH) {
+            1 => $of.$method::<1>($columns $(, $argument)*),
+            2 => $of.$method::<2>($columns $(, $argument)*),
+            3 => $of.$method::<3>($columns $(, $argument)*),
+            _ => $of.$method::<4>($columns $(, $argument)*),
+        }
+    };
 }
+pub(super) use on_lines;
 
 /// Rows of one side of the graph.
 #[derive(Default)]
