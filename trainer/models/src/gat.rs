@@ -105,6 +105,11 @@ impl BackboneKind for Gat {
         self.stack().check()
     }
 
+    /// 1: derivatives by attention are added up in another order.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         self.stack().stored()
     }

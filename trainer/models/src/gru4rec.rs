@@ -105,6 +105,11 @@ impl BackboneKind for Gru4Rec {
         check_tables(self.dim, &self.init)
     }
 
+    /// 1: its gates have no branches, and round otherwise.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         Stored::Histories { dim: self.dim as usize }
     }

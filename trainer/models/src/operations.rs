@@ -21,7 +21,7 @@ use linear::{Gelu, Linear, Times};
 use pairs::{Combine, PairRows};
 pub use plain::as_elsewhere;
 pub(crate) use plain::{is_ours, sigmoid};
-pub(crate) use real::Real;
+pub(crate) use real::{Real, vectorized};
 use rows::{CausalSoftmax, LayerNorm};
 pub use select::{select_rows, sum_rows};
 use std::ops::Range;

@@ -159,6 +159,11 @@ impl BackboneKind for SasRec {
         check_tables(self.dim, &self.init)
     }
 
+    /// 1: its exponentials and normal distribution have no branches, and round otherwise.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         Stored::Histories { dim: self.dim as usize }
     }

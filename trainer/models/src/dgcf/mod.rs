@@ -107,6 +107,11 @@ impl BackboneKind for Dgcf {
         at_least_zero("correlation_weight", self.correlation_weight)
     }
 
+    /// 1: products of the nodes of an edge are added up in another order.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
     }

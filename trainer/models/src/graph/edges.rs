@@ -15,7 +15,7 @@ use super::{
     links::Links,
     weighted::{EdgeLists, Number, copy_memory},
 };
-use crate::operations::is_ours;
+use crate::operations::{is_ours, vectorized};
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, WithDType, bail};
 use elsewhere::Elsewhere;
 use rayon::prelude::*;
@@ -350,12 +350,31 @@ impl Dots {
         for side in [targets, sources] {
             expect("nodes", side.len() / dim, edges.nodes())?;
         }
-        let dots = edges.of_edges(|node, edge| {
-            let (target, source) = (&targets[node * dim..][..dim], &sources[edges.0.sources[edge] as usize * dim..][..dim]);
-            target.iter().zip(source).fold(T::zero(), |sum, (&target, &source)| sum + target * source)
+        let mut dots = vec![T::zero(); edges.number()];
+        edges.par_nodes(&mut dots, |node, edges_of_node, dots| {
+            let target = &targets[node * dim..][..dim];
+            vectorized(|| {
+                for (dot_of_edge, &source) in dots.iter_mut().zip(&edges.0.sources[edges_of_node]) {
+                    *dot_of_edge = dot(target, &sources[source as usize * dim..][..dim]);
+                }
+            });
         });
         Ok((T::to_cpu_storage_owned(dots), Shape::from(edges.number())))
     }
+}
+
+/// The product of two vectors, added up in sixteen sums.
+#[inline(always)]
+fn dot<T: WithDType>(one: &[T], other: &[T]) -> T {
+    let ((ones, rest), (others, other_rest)) = (one.as_chunks::<16>(), other.as_chunks::<16>());
+    let mut sums = [T::zero(); 16];
+    for (one, other) in ones.iter().zip(others) {
+        for lane in 0..16 {
+            sums[lane] += one[lane] * other[lane];
+        }
+    }
+    let last = rest.iter().zip(other_rest).fold(T::zero(), |sum, (&one, &other)| sum + one * other);
+    sums.into_iter().fold(last, |sum, of_lane| sum + of_lane)
 }
 
 impl CustomOp2 for Dots {

@@ -1,6 +1,6 @@
 //! The steps of a recurrent layer as one operation of candle, forward and back through time.
 
-use crate::operations::{Real, is_ours, sigmoid};
+use crate::operations::{Real, is_ours, sigmoid, vectorized};
 use candle_core::{CpuStorage, CustomOp2, Device, Layout, Result, Shape, Tensor, bail};
 use embeddings::product::{View, multiply};
 
@@ -19,14 +19,71 @@ struct Gates<T> {
     of_state: T,
 }
 
+/// The parts of a row of reset, update and new.
+#[inline(always)]
+fn parts<T>(row: &[T]) -> [&[T]; 3] {
+    let (reset, others) = row.split_at(row.len() / 3);
+    let (update, new) = others.split_at(reset.len());
+    [reset, update, &new[..reset.len()]]
+}
+
+/// The same to write to.
+#[inline(always)]
+fn parts_mut<T>(row: &mut [T]) -> [&mut [T]; 3] {
+    let (reset, others) = row.split_at_mut(row.len() / 3);
+    let (update, new) = others.split_at_mut(reset.len());
+    let hidden = reset.len();
+    [reset, update, &mut new[..hidden]]
+}
+
 impl<T: Real> Gates<T> {
-    /// The gates of number `at` of a state, from the inputs' part and the state's, `[3 H]` each.
-    fn new(inputs: &[T], state: &[T], at: usize) -> Self {
-        let hidden = inputs.len() / 3;
-        let part = |gate: usize| (inputs[gate * hidden + at], state[gate * hidden + at]);
-        let (reset, update) = ((part(0).0 + part(0).1).sigmoid(), (part(1).0 + part(1).1).sigmoid());
-        let (input, of_state) = part(2);
-        Self { reset, update, new: (input + reset * of_state).tanh(), of_state }
+    /// The gates of number `at` of a state, from the inputs' part and the state's.
+    #[inline(always)]
+    fn new(inputs: [&[T]; 3], state: [&[T]; 3], at: usize) -> Self {
+        let (reset, update) = ((inputs[0][at] + state[0][at]).sigmoid(), (inputs[1][at] + state[1][at]).sigmoid());
+        let of_state = state[2][at];
+        Self { reset, update, new: (inputs[2][at] + reset * of_state).tanh(), of_state }
+    }
+}
+
+/// The states after a step, from those before it.
+#[inline(always)]
+fn advance<T: Real>(inputs: [&[T]; 3], of_state: [&[T]; 3], before: &[T], states: &mut [T]) {
+    let hidden = states.len();
+    let (inputs, of_state, before) = (inputs.map(|part| &part[..hidden]), of_state.map(|part| &part[..hidden]), &before[..hidden]);
+    for at in 0..hidden {
+        let Gates { update, new, .. } = Gates::new(inputs, of_state, at);
+        states[at] = (T::one() - update) * new + update * before[at];
+    }
+}
+
+/// What a step back starts from: the parts of the gates, the states before it, and the derivatives by those after it.
+struct StepBack<'a, T> {
+    inputs: [&'a [T]; 3],
+    of_state: [&'a [T]; 3],
+    before: &'a [T],
+    derivatives: &'a [T],
+}
+
+impl<T: Real> StepBack<'_, T> {
+    /// Turns what later steps carried to the states after it into what is carried to those before it by the update gate, and writes the derivatives by the
+    /// inputs' part of the gates and by the state's.
+    #[inline(always)]
+    fn run(&self, carried: &mut [T], of_inputs: [&mut [T]; 3], of_step: [&mut [T]; 3]) {
+        let hidden = carried.len();
+        let (inputs, of_state) = (self.inputs.map(|part| &part[..hidden]), self.of_state.map(|part| &part[..hidden]));
+        let (before, derivatives) = (&self.before[..hidden], &self.derivatives[..hidden]);
+        let (of_inputs, of_step) = (of_inputs.map(|part| &mut part[..hidden]), of_step.map(|part| &mut part[..hidden]));
+        for at in 0..hidden {
+            let Gates { reset, update, new, of_state } = Gates::new(inputs, of_state, at);
+            let derivative = derivatives[at] + carried[at];
+            let by_new = derivative * (T::one() - update) * (T::one() - new * new);
+            let by_update = derivative * (before[at] - new) * update * (T::one() - update);
+            let by_reset = by_new * of_state * reset * (T::one() - reset);
+            carried[at] = derivative * update;
+            (of_inputs[0][at], of_inputs[1][at], of_inputs[2][at]) = (by_reset, by_update, by_new);
+            (of_step[0][at], of_step[1][at], of_step[2][at]) = (by_reset, by_update, by_new * reset);
+        }
     }
 }
 
@@ -42,6 +99,7 @@ impl Recurrence {
             row.iter().enumerate().for_each(|(at, &weight)| columns[at * 3 * hidden + gate] = weight);
         }
         let weights = View { values: &columns[..], row: 3 * hidden, column: 1 };
+        let zeros = vec![T::zero(); hidden];
         for step in 0..length {
             if step > 0 {
                 let before = View { values: &states[(step - 1) * hidden..], row: length * hidden, column: 1 };
@@ -49,12 +107,10 @@ impl Recurrence {
             }
             for (window, of_state) in of_state.chunks_exact(3 * hidden).enumerate() {
                 let place = window * length + step;
-                let inputs = &inputs[place * 3 * hidden..][..3 * hidden];
-                for at in 0..hidden {
-                    let Gates { update, new, .. } = Gates::new(inputs, of_state, at);
-                    let before = if step > 0 { states[(place - 1) * hidden + at] } else { T::zero() };
-                    states[place * hidden + at] = (T::one() - update) * new + update * before;
-                }
+                let (earlier, own) = states.split_at_mut(place * hidden);
+                let before = if step > 0 { &earlier[(place - 1) * hidden..] } else { &zeros };
+                let inputs = parts(&inputs[place * 3 * hidden..][..3 * hidden]);
+                vectorized(|| advance(inputs, parts(of_state), before, &mut own[..hidden]));
             }
         }
         states
@@ -79,20 +135,16 @@ impl Recurrence {
         for step in (0..length).rev() {
             for window in 0..windows {
                 let place = window * length + step;
-                let row = place * gates..(place + 1) * gates;
+                let (row, state) = (place * gates..(place + 1) * gates, place * hidden..(place + 1) * hidden);
                 let own = &mut of_step[window * gates..][..gates];
-                for at in 0..hidden {
-                    let Gates { reset, update, new, of_state } = Gates::new(&inputs[row.clone()], &of_state[row.clone()], at);
-                    let (state, carried) = (before[place * hidden + at], &mut carried[window * hidden + at]);
-                    let derivative = derivatives[place * hidden + at] + *carried;
-                    let by_new = derivative * (T::one() - update) * (T::one() - new * new);
-                    let by_update = derivative * (state - new) * update * (T::one() - update);
-                    let by_reset = by_new * of_state * reset * (T::one() - reset);
-                    *carried = derivative * update;
-                    let (first, second, third) = (row.start + at, row.start + hidden + at, row.start + 2 * hidden + at);
-                    (of_inputs[first], of_inputs[second], of_inputs[third]) = (by_reset, by_update, by_new);
-                    (own[at], own[hidden + at], own[2 * hidden + at]) = (by_reset, by_update, by_new * reset);
-                }
+                let step = StepBack {
+                    inputs: parts(&inputs[row.clone()]),
+                    of_state: parts(&of_state[row.clone()]),
+                    before: &before[state.clone()],
+                    derivatives: &derivatives[state],
+                };
+                let carried = &mut carried[window * hidden..][..hidden];
+                vectorized(|| step.run(carried, parts_mut(&mut of_inputs[row.clone()]), parts_mut(own)));
                 of_state[row].copy_from_slice(own);
             }
             let of_step = View { values: &of_step[..], row: gates, column: 1 };

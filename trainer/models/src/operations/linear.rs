@@ -2,7 +2,7 @@
 
 use super::{
     elementwise::{Operation, run, run_with_constants},
-    real::Real,
+    real::{Real, vectorized},
 };
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, Layout, Result, Shape, Tensor};
 use embeddings::product::{View, multiply};
@@ -182,24 +182,24 @@ impl CustomOp1 for ColumnSums {
 /// `x` times the normal distribution function of x.
 pub(super) struct Gelu;
 
-/// The derivative by x from x, the result and the derivative by it.
+/// The derivative by x from x and the derivative by the result.
 struct GeluBackward;
 
 impl Operation for Gelu {
     fn run<T: Real>(&self, from: &[&[T]], _shape: &Shape) -> Result<Vec<T>> {
-        Ok(from[0].iter().map(|&x| x * x.normal()).collect())
+        Ok(vectorized(|| from[0].iter().map(|&x| x * x.normal().0).collect()))
     }
 }
 
 impl Operation for GeluBackward {
-    /// `distribution(x) + x density(x)`, with the distribution function as the result divided by x.
+    /// `distribution(x) + x density(x)`
     fn run<T: Real>(&self, from: &[&[T]], _shape: &Shape) -> Result<Vec<T>> {
-        let (half, density) = (T::from_f64(0.5), T::from_f64((std::f64::consts::TAU).sqrt().recip()));
-        let derivative = |((&x, &result), &derivative): ((&T, &T), &T)| {
-            let distribution = if x == T::zero() { half } else { result / x };
-            derivative * (distribution + x * density * (T::zero() - half * x * x).exp())
+        let of_density = T::from_f64(std::f64::consts::TAU.sqrt().recip());
+        let derivative = |(&x, &derivative): (&T, &T)| {
+            let (distribution, small) = x.normal();
+            derivative * (distribution + x * of_density * small)
         };
-        Ok(from[0].iter().zip(from[1]).zip(from[2]).map(derivative).collect())
+        Ok(vectorized(|| from[0].iter().zip(from[1]).map(derivative).collect()))
     }
 }
 
@@ -212,26 +212,18 @@ impl CustomOp1 for Gelu {
         run(self, &[(x, of_x)])
     }
 
-    fn bwd(&self, x: &Tensor, result: &Tensor, derivative: &Tensor) -> Result<Option<Tensor>> {
-        x.apply_op3_no_bwd(result, &derivative.contiguous()?, &GeluBackward).map(Some)
+    fn bwd(&self, x: &Tensor, _result: &Tensor, derivative: &Tensor) -> Result<Option<Tensor>> {
+        x.apply_op2_no_bwd(&derivative.contiguous()?, &GeluBackward).map(Some)
     }
 }
 
-impl CustomOp3 for GeluBackward {
+impl CustomOp2 for GeluBackward {
     fn name(&self) -> &'static str {
         "gelu-backward"
     }
 
-    fn cpu_fwd(
-        &self,
-        x: &CpuStorage,
-        of_x: &Layout,
-        result: &CpuStorage,
-        of_result: &Layout,
-        derivative: &CpuStorage,
-        of_derivative: &Layout,
-    ) -> Result<(CpuStorage, Shape)> {
-        run(self, &[(x, of_x), (result, of_result), (derivative, of_derivative)])
+    fn cpu_fwd(&self, x: &CpuStorage, of_x: &Layout, derivative: &CpuStorage, of_derivative: &Layout) -> Result<(CpuStorage, Shape)> {
+        run(self, &[(x, of_x), (derivative, of_derivative)])
     }
 }
 

@@ -2,35 +2,40 @@
 
 use candle_core::WithDType;
 use embeddings::product::Number;
+use pulp::Arch;
+use vectors::elementary;
 
-/// `f32` in trainings, `f64` in tests of derivatives.
+/// `f32` in trainings, whose functions have no branches; `f64` in tests of derivatives.
 pub(crate) trait Real: WithDType + Number {
     /// `1 / (1 + exp(-x))`
     fn sigmoid(self) -> Self;
     /// The hyperbolic tangent.
     fn tanh(self) -> Self;
-    /// `e` to the power of x.
-    fn exp(self) -> Self;
-    /// The distribution function of the standard normal distribution.
-    fn normal(self) -> Self;
+    /// `e` to the power of x, which is at most 0.
+    fn exp_of_negative(self) -> Self;
+    /// The distribution function of the standard normal distribution, and `exp(-x^2 / 2)`.
+    fn normal(self) -> (Self, Self);
 }
 
 impl Real for f32 {
+    #[inline(always)]
     fn sigmoid(self) -> Self {
-        1.0 / (1.0 + (-self).exp())
+        elementary::sigmoid(self)
     }
 
-    /// To a few of the last bits of 1, and several times faster than the function of that name.
+    #[inline(always)]
     fn tanh(self) -> Self {
-        2.0 * Real::sigmoid(2.0 * self) - 1.0
+        elementary::tanh(self)
     }
 
-    fn exp(self) -> Self {
-        Self::exp(self)
+    #[inline(always)]
+    fn exp_of_negative(self) -> Self {
+        elementary::exp_of_negative(self)
     }
 
-    fn normal(self) -> Self {
-        0.5 + 0.5 * libm::erff(self * std::f32::consts::FRAC_1_SQRT_2)
+    #[inline(always)]
+    fn normal(self) -> (Self, Self) {
+        elementary::normal(self)
     }
 }
 
@@ -43,11 +48,17 @@ impl Real for f64 {
         Self::tanh(self)
     }
 
-    fn exp(self) -> Self {
-        Self::exp(self)
+    fn exp_of_negative(self) -> Self {
+        self.exp()
     }
 
-    fn normal(self) -> Self {
-        0.5 + 0.5 * libm::erf(self * std::f64::consts::FRAC_1_SQRT_2)
+    fn normal(self) -> (Self, Self) {
+        (0.5 + 0.5 * libm::erf(self * std::f64::consts::FRAC_1_SQRT_2), (-0.5 * self * self).exp())
     }
+}
+
+/// Does loops over numbers by the widest vectors that the machine has; the bits are the same by all.
+#[inline(always)]
+pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
+    Arch::new().dispatch(work)
 }

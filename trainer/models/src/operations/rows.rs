@@ -3,7 +3,7 @@
 use super::{
     elementwise::{Operation, run},
     linear::ColumnSums,
-    real::Real,
+    real::{Real, vectorized},
 };
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, Layout, Result, Shape, Tensor};
 
@@ -145,14 +145,16 @@ impl Operation for CausalSoftmax {
     fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
         let (_, length) = shape.dims2()?;
         let mut shares = from[0].to_vec();
-        for (at, row) in shares.chunks_exact_mut(length).enumerate() {
-            let (seen, later) = row.split_at_mut(at % length + 1);
-            later.fill(T::zero());
-            let highest = seen.iter().fold(seen[0], |highest, &score| if score > highest { score } else { highest });
-            seen.iter_mut().for_each(|score| *score = (*score - highest).exp());
-            let total = seen.iter().fold(T::zero(), |sum, &share| sum + share);
-            seen.iter_mut().for_each(|share| *share /= total);
-        }
+        vectorized(|| {
+            for (at, row) in shares.chunks_exact_mut(length).enumerate() {
+                let (seen, later) = row.split_at_mut(at % length + 1);
+                later.fill(T::zero());
+                let highest = seen.iter().fold(seen[0], |highest, &score| if score > highest { score } else { highest });
+                seen.iter_mut().for_each(|score| *score = (*score - highest).exp_of_negative());
+                let total = seen.iter().fold(T::zero(), |sum, &share| sum + share);
+                seen.iter_mut().for_each(|share| *share /= total);
+            }
+        });
         Ok(shares)
     }
 }
