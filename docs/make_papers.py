@@ -52,11 +52,26 @@ REVISIONS = {
 }
 # By how much a trial's settings raise the revision of its kind: `loss_revision` and `sampler_revision` of trainer/src/trial.rs.
 BY_SETTINGS = {"models": 0, "losses": 1, "samplers": 2}
+# Where a block of a sweep's grid has them.
+LISTS = {"models": "backbones", "losses": "losses", "samplers": "samplers"}
 TESTED = ["holds", "reversed", "equivalent", "undecided"]
 
 
 def table(header, body):
     return f"| {' | '.join(header)} |\n|{'---|' * len(header)}\n" + "".join(f"| {' | '.join(map(str, line))} |\n" for line in body)
+
+
+def is_last_revision(result, crate, kind):
+    """Whether a kind of a sweep that was run would give the same bits today."""
+    name = f"{crate}/{kind}"
+    now = {number + step for number in REVISIONS.get(name, {0}) for step in range(BY_SETTINGS[crate] + 1)}
+    return result.get("revisions", {}).get(name, 0) in now
+
+
+def earlier_kinds(sweep, result):
+    """The kinds of a sweep that was run which would give other bits today."""
+    of = [(crate, one["kind"]) for block in sweep["grid"] for crate, key in LISTS.items() for one in block.get(key) or []]
+    return [kind for crate, kind in dict.fromkeys(of) if not is_last_revision(result, crate, kind)]
 
 
 class Paper:
@@ -152,9 +167,7 @@ class Paper:
     def is_of_now(result, row):
         """Whether a row's training would give the same bits today: `mf-32 / bpr / uniform-1` has the model `mf`, the loss `bpr` and the sampler `uniform`."""
         kinds = [kind(part) for part in row["method"].split(" / ")[:3]]
-        of = [(f"{crate}/{name}", more) for (crate, more), name in zip(BY_SETTINGS.items(), kinds)]
-        now = [{number + step for number in REVISIONS.get(name, {0}) for step in range(more + 1)} for name, more in of]
-        return result["trainer"] == TRAINER and all(result.get("revisions", {}).get(name, 0) in now for (name, _), now in zip(of, now))
+        return result["trainer"] == TRAINER and all(is_last_revision(result, *of) for of in zip(BY_SETTINGS, kinds))
 
     def claims(self):
         """Each claim of the sweeps that were run, in their order, those that were added later last; one that several have is of the first that tests it."""
@@ -220,7 +233,7 @@ def link(file):
     return f"[{file.stem}](../../configs/papers/{file.parent.name}/{file.name})"
 
 
-def sweep_line(file, result):
+def sweep_line(file, sweep, result):
     if result is None:
         judges = re.search(r"^(printed|claims):", file.read_text(), re.M)
         return [link(file), "", "", "", "", "", "not run" if judges else "of the notes"]
@@ -230,7 +243,9 @@ def sweep_line(file, result):
     trials = f"{result['trained']}{untrained}" if "trained" in result else f"{result['trials']} planned"
     without = len({row["method"] for row in result["numbers"] if row["mean"] is None})
     methods = f"{result['methods']} ({without} not trained)" if without else result["methods"]
-    return [link(file), ", ".join(result["datasets"]), methods, seeds, f"{trials}{failed}", result["trainer"], result["minutes"]]
+    earlier = earlier_kinds(sweep, result) if result["trainer"] == TRAINER else []
+    trainer = f"{result['trainer']}, earlier {', '.join(earlier)}" if earlier else result["trainer"]
+    return [link(file), ", ".join(result["datasets"]), methods, seeds, f"{trials}{failed}", trainer, result["minutes"]]
 
 
 def waiting_line(file, dataset, numbers):
@@ -274,11 +289,11 @@ Of {total} printed numbers {judged["reproduced"]} are reproduced, {judged["contr
 
 ## The sweeps
 
-Minutes are those of training, of all trials together, on two cores beside other work. The version of the trainer is raised whenever a trial would
-give other bits; it is {TRAINER} now. Trials are those that were trained, also those that a search stopped; where the result that is kept does not tell them,
+Minutes are those of training, of all trials together, on two cores beside other work. The version of the trainer is raised whenever trials would
+give other bits; it is {TRAINER} now. Where those of one model, loss or sampler alone would, it is named as an earlier one. Trials are those that were trained, also those that a search stopped; where the result that is kept does not tell them,
 they are those that were planned, also the ones that a search skips.
 
-{table(["sweep file", "datasets", "methods", "seeds", "trials", "trainer", "minutes"], [sweep_line(*item) for item in paper.sweeps.items()])}"""
+{table(["sweep file", "datasets", "methods", "seeds", "trials", "trainer", "minutes"], [sweep_line(file, paper.files[file], result) for file, result in paper.sweeps.items()])}"""
     numbers = [found for found in paper.numbers() if found[2]]
     if numbers:
         header = ["in the paper", "dataset", "method", "metric", "printed", "ours", "difference", "interval of it", "seeds", "verdict"]
@@ -342,7 +357,7 @@ folder of the datasets that the sweep files read, and `ranksweep report` shows i
 ## Numbers
 
 {judged} of {total["all"]} numbers are judged: {total["reproduced"]} reproduced, {total["contradicted"]} contradicted; {total["undecided"]} more are undecided. {sum(paper.different() for paper in papers)} of these are different
-ones, as some stand in several tables of their paper, and {sum(paper.earlier() for paper in papers)} were judged by an earlier version of the trainer than the present {TRAINER}, which the pages of the papers name. For {total["waiting"]} more the sweep is written and was not
+ones, as some stand in several tables of their paper, and {sum(paper.earlier() for paper in papers)} were judged by an earlier version of the trainer than the present {TRAINER}, or of their model, loss or sampler, which the pages of the papers name. For {total["waiting"]} more the sweep is written and was not
 run: the pages of the papers list them by sweep file.
 
 {table(["paper", "numbers", "reproduced", "contradicted", "undecided", "not judged", "of these: sweep not run"], body)}

@@ -17,11 +17,11 @@ pub(crate) struct History {
 
 impl History {
     /// The places of a user's items, ascending by `times`; those of its train, validation and test alike.
-    pub(crate) fn by_time(&mut self, user_id: &str, items: &[u32], times: &[f64], item_ids: &[String]) -> &mut Vec<usize> {
+    pub(crate) fn by_time(&mut self, user_id: &str, items: &[u32], times: &[f64], item_ids: &[String]) -> &[usize] {
         let Self { sorted, tied } = self;
         sorted.clear();
         sorted.extend(0..times.len());
-        sorted.sort_unstable_by(|&a, &b| times[a].total_cmp(&times[b]).then(a.cmp(&b)));
+        sorted.sort_unstable_by(|&a, &b| times[a].total_cmp(&times[b]));
         let mut order = None;
         for ties in sorted.chunk_by_mut(|&a, &b| times[a].total_cmp(&times[b]).is_eq()).filter(|ties| ties.len() > 1) {
             let order = order.get_or_insert_with(|| Order::new([0, PURPOSE], user_id));

@@ -88,11 +88,11 @@ impl LeaveN {
 
     fn hold_out_last(&self, row: &mut UserRow<'_>, item_ids: &[String]) {
         let mut history = History::default();
-        let places = history.by_time(row.user_id, row.items, row.times.expect("checked before"), item_ids);
+        let mut places = history.by_time(row.user_id, row.items, row.times.expect("checked before"), item_ids);
         for (count, part) in self.of_user(places.len()) {
-            for place in places.split_off(places.len() - count) {
-                row.parts[place] = part;
-            }
+            let (left, taken) = places.split_at(places.len() - count);
+            taken.iter().for_each(|&place| row.parts[place] = part);
+            places = left;
         }
     }
 }

@@ -21,7 +21,7 @@ use linear::{Gelu, Linear, Times};
 use pairs::{Combine, PairRows};
 pub use plain::as_elsewhere;
 pub(crate) use plain::{is_ours, sigmoid};
-pub(crate) use real::{Real, vectorized};
+pub(crate) use real::{Loop, Real, vectorized};
 use rows::{CausalSoftmax, LayerNorm};
 pub use select::{select_rows, sum_rows};
 use std::ops::Range;
@@ -171,7 +171,7 @@ pub(crate) fn causal_softmax(scores: &Tensor) -> Result<Tensor> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_derivatives, matrix};
+    use crate::testing::{assert_derivatives, assert_single_precision, matrix};
     use candle_core::{DType, Device, Var};
 
     #[test]
@@ -224,6 +224,13 @@ mod tests {
         let found: Vec<Vec<f64>> = causal_softmax(&scores).unwrap().to_vec2().unwrap();
         assert_eq!((&found[0], &found[2], &found[3]), (&vec![1.0, 0.0], &vec![1.0, 0.0], &vec![0.5, 0.5]));
         assert!((found[1][0] - 0.25).abs() < 1e-12 && (found[1][1] - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn single_precision_is_double_precision_rounded() {
+        let square = [matrix([40, 20], |number| 4.0 * (0.3 + 1.7 * number).sin())];
+        assert_single_precision(|given| gelu(&given[0]), &square);
+        assert_single_precision(|given| causal_softmax(&given[0]), &square);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::{
     encoder::{Backward, Encoder, TrainStep, Wanted},
 };
 use crate::parameters::Parameters;
-use candle_core::{Device, Tensor, Var};
+use candle_core::{DType, Device, Tensor, Var};
 use dataset::Dataset;
 use embeddings::{RowGradients, Tables};
 use evaluator::Scorer;
@@ -129,20 +129,36 @@ pub fn assert_same(
     expected: impl Fn(&[Tensor]) -> candle_core::Result<Tensor>,
     parameters: &[Tensor],
 ) {
-    let run = |operation: &dyn Fn(&[Tensor]) -> candle_core::Result<Tensor>| {
-        let variables: Vec<Var> = parameters.iter().map(|parameter| Var::from_tensor(parameter).unwrap()).collect();
-        let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
-        let values = operation(&tensors).unwrap();
-        let weights = matrix([1, values.elem_count()], |number| (0.3 + 1.3 * number).cos()).reshape(values.shape()).unwrap();
-        let gradients = (&values * weights).unwrap().sum_all().unwrap().backward().unwrap();
-        let of = |variable: &Var| gradients.get(variable).map_or_else(|| variable.zeros_like().unwrap(), Tensor::clone);
-        let all = std::iter::once(values).chain(variables.iter().map(of));
-        all.map(|tensor| tensor.flatten_all().unwrap().to_vec1::<f64>().unwrap()).collect::<Vec<_>>()
-    };
+    let run = |operation: &dyn Fn(&[Tensor]) -> candle_core::Result<Tensor>| values_and_derivatives(operation, parameters);
     for (at, (found, expected)) in run(&found).into_iter().zip(run(&expected)).enumerate() {
         let close = found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-10 * expected.abs().max(1.0));
         assert!(found.len() == expected.len() && close, "tensor {at}: {found:?} {expected:?}");
     }
+}
+
+/// Holds an operation and its derivatives in single precision against those in double precision, within 1e-5 of the largest number of each tensor.
+#[track_caller]
+pub fn assert_single_precision(operation: impl Fn(&[Tensor]) -> candle_core::Result<Tensor>, parameters: &[Tensor]) {
+    let single: Vec<Tensor> = parameters.iter().map(|parameter| parameter.to_dtype(DType::F32).unwrap()).collect();
+    let double: Vec<Tensor> = single.iter().map(|parameter| parameter.to_dtype(DType::F64).unwrap()).collect();
+    let found = values_and_derivatives(&operation, &single).into_iter().zip(values_and_derivatives(&operation, &double));
+    for (at, (found, expected)) in found.enumerate() {
+        let largest = expected.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
+        let close = found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() <= 1e-5 * largest);
+        assert!(found.len() == expected.len() && largest > 0.0 && close, "tensor {at}: {found:?} {expected:?}");
+    }
+}
+
+/// The values of an operation, and the derivatives of a sum of them by each parameter.
+fn values_and_derivatives(operation: &dyn Fn(&[Tensor]) -> candle_core::Result<Tensor>, parameters: &[Tensor]) -> Vec<Vec<f64>> {
+    let variables: Vec<Var> = parameters.iter().map(|parameter| Var::from_tensor(parameter).unwrap()).collect();
+    let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
+    let values = operation(&tensors).unwrap();
+    let weights = matrix([1, values.elem_count()], |number| (0.3 + 1.3 * number).cos()).reshape(values.shape()).unwrap();
+    let gradients = (&values * weights.to_dtype(values.dtype()).unwrap()).unwrap().sum_all().unwrap().backward().unwrap();
+    let of = |variable: &Var| gradients.get(variable).map_or_else(|| variable.zeros_like().unwrap(), Tensor::clone);
+    let all = std::iter::once(values).chain(variables.iter().map(of));
+    all.map(|tensor| tensor.flatten_all().unwrap().to_dtype(DType::F64).unwrap().to_vec1().unwrap()).collect()
 }
 
 /// Holds candle's derivatives of `total`, `[]`, by parameters of f64 against central differences.

@@ -142,7 +142,7 @@ impl Learned for Dgcf {
         let times = u64::from(self.layers) * u64::from(self.iterations);
         let of_edges = Edges::count([users, items, train], false) * u64::from(self.factors) * 4;
         let sample = u64::from(self.correlation_sample).min(users) + u64::from(self.correlation_sample).min(items);
-        Edges::memory([users, items, train], false, self.dim.into())
+        Edges::memory([users, items, train], false, u64::from(self.dim / self.factors))
             + (9 + 12 * times) * table
             + 16 * times * of_edges
             + 30 * u64::from(self.factors) * sample * sample * 4

@@ -13,9 +13,10 @@ mod elsewhere;
 
 use super::{
     links::Links,
+    rows::WIDTH,
     weighted::{EdgeLists, Number, copy_memory},
 };
-use crate::operations::{is_ours, vectorized};
+use crate::operations::{Loop, is_ours, vectorized};
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, WithDType, bail};
 use elsewhere::Elsewhere;
 use rayon::prelude::*;
@@ -352,24 +353,38 @@ impl Dots {
         }
         let mut dots = vec![T::zero(); edges.number()];
         edges.par_nodes(&mut dots, |node, edges_of_node, dots| {
-            let target = &targets[node * dim..][..dim];
-            vectorized(|| {
-                for (dot_of_edge, &source) in dots.iter_mut().zip(&edges.0.sources[edges_of_node]) {
-                    *dot_of_edge = dot(target, &sources[source as usize * dim..][..dim]);
-                }
-            });
+            let (target, others) = (&targets[node * dim..][..dim], &edges.0.sources[edges_of_node]);
+            vectorized(DotsOfNode { target, sources, others, dots });
         });
         Ok((T::to_cpu_storage_owned(dots), Shape::from(edges.number())))
     }
 }
 
-/// The product of two vectors, added up in sixteen sums.
+/// The products of a node's vector with the vectors that its edges come from, which are written.
+struct DotsOfNode<'a, T> {
+    target: &'a [T],
+    sources: &'a [T],
+    others: &'a [u32],
+    dots: &'a mut [T],
+}
+
+impl<T: WithDType> Loop for DotsOfNode<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let dim = self.target.len();
+        for (dot_of_edge, &other) in self.dots.iter_mut().zip(self.others) {
+            *dot_of_edge = dot(self.target, &self.sources[other as usize * dim..][..dim]);
+        }
+    }
+}
+
+/// The product of two vectors, added up in as many sums as a cache line has numbers.
 #[inline(always)]
 fn dot<T: WithDType>(one: &[T], other: &[T]) -> T {
-    let ((ones, rest), (others, other_rest)) = (one.as_chunks::<16>(), other.as_chunks::<16>());
-    let mut sums = [T::zero(); 16];
+    let ((ones, rest), (others, other_rest)) = (one.as_chunks::<WIDTH>(), other.as_chunks::<WIDTH>());
+    let mut sums = [T::zero(); WIDTH];
     for (one, other) in ones.iter().zip(others) {
-        for lane in 0..16 {
+        for lane in 0..WIDTH {
             sums[lane] += one[lane] * other[lane];
         }
     }

@@ -32,7 +32,7 @@ use dataset::Interactions;
 use embeddings::{RowGradients, Tables};
 use neighbours::{Neighbours, Reached};
 use rayon::prelude::*;
-use rows::{BLOCK, Row, Rows, STRIP, load, on_lines, store, strips, zero};
+use rows::{BLOCK, Row, Rows, load, on_lines, store, strip_memory, strips, zero};
 use std::ops::Range;
 use vectors::Matrix;
 
@@ -75,7 +75,7 @@ impl Graph {
     /// Bytes of the train interactions from both sides, of what rows are scaled by, and of two strips of a table.
     pub fn memory([users, items, train]: [u64; 3], dim: u64) -> u64 {
         let rows = users + items;
-        2 * rows * dim.min(STRIP as u64) * 4 + 2 * train * 4 + rows * (8 + 2 * 4)
+        2 * strip_memory(rows, dim) + 2 * train * 4 + rows * (8 + 2 * 4)
     }
 
     /// P of the tables, in the rows of users and items that are `wanted`; the other rows are left as they are.

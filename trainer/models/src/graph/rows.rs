@@ -1,6 +1,7 @@
 //! Rows of some columns of a table, on whole cache lines.
 //!
-//! A propagation takes a strip of at most 64 columns at a time: a row is then up to four cache lines, whose sums stay in the machine's registers.
+//! A propagation takes a strip of at most 64 columns at a time: a row is then up to four cache lines, whose sums stay in the registers
+//! of a machine with AVX2 or more.
 
 use rayon::prelude::*;
 use std::ops::Range;
@@ -25,11 +26,16 @@ pub(super) const fn zero<const V: usize>() -> Row<V> {
 }
 
 /// Columns of a strip, at most.
-pub(super) const STRIP: usize = 4 * WIDTH;
+const STRIP: usize = 4 * WIDTH;
 
 /// The columns of each strip: four lines of them, or what is left.
 pub(super) fn strips(dim: usize) -> impl Iterator<Item = Range<usize>> {
     (0..dim).step_by(STRIP).map(move |first| first..dim.min(first + STRIP))
+}
+
+/// Bytes of a strip of a table `[rows, dim]`.
+pub(super) fn strip_memory(rows: u64, dim: u64) -> u64 {
+    rows * dim.min(STRIP as u64).next_multiple_of(WIDTH as u64) * 4
 }
 
 /// Calls a method of a strip, `method::<V>(columns, ..)`, with as many lines as hold its columns.
@@ -39,7 +45,8 @@ macro_rules! on_lines {
             1 => $of.$method::<1>($columns $(, $argument)*),
             2 => $of.$method::<2>($columns $(, $argument)*),
             3 => $of.$method::<3>($columns $(, $argument)*),
-            _ => $of.$method::<4>($columns $(, $argument)*),
+            4 => $of.$method::<4>($columns $(, $argument)*),
+            lines => unreachable!("a strip has up to 4 lines, and not {lines}"),
         }
     };
 }

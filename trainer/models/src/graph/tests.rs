@@ -8,7 +8,7 @@ const ITEMS: usize = 90;
 fn cases() -> impl Strategy<Value = (Interactions, Tables, [Vec<bool>; 2], u32)> {
     let pairs = prop::collection::vec((0..USERS as u32, 0..ITEMS as u32 - 5), 1..600);
     let rows = (prop::collection::vec(prop::bool::weighted(0.1), USERS), prop::collection::vec(prop::bool::weighted(0.1), ITEMS));
-    let dims = prop_oneof![Just(5usize), Just(16), Just(32), Just(35)];
+    let dims = prop_oneof![Just(5usize), Just(16), Just(35), Just(64), Just(70)];
     (pairs, dims, rows, 0u32..5).prop_flat_map(|(pairs, dim, (users, items), layers)| {
         let train = Interactions::from_pairs(USERS, pairs.into_iter());
         prop::collection::vec(-1.0f32..1.0, (USERS + ITEMS) * dim).prop_map(move |values| {

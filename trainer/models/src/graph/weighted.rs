@@ -8,7 +8,7 @@
 
 use super::{
     neighbours::parts,
-    rows::{BLOCK, CacheLine, Row, Rows, STRIP, WIDTH, load, on_lines, store, strips, zero},
+    rows::{BLOCK, CacheLine, Row, WIDTH, load, on_lines, store, strip_memory, strips, zero},
 };
 use candle_core::WithDType;
 use pulp::{Arch, Simd, WithSimd};
@@ -32,7 +32,7 @@ pub(super) trait Number: WithDType {
 
 /// Bytes of the copy of vectors `[nodes, dim]` of single precision.
 pub(super) fn copy_memory(nodes: u64, dim: u64) -> u64 {
-    nodes * dim.min(STRIP as u64).next_multiple_of(WIDTH as u64) * 4
+    if dim < WIDTH as u64 { 0 } else { strip_memory(nodes, dim) }
 }
 
 impl Number for f64 {
@@ -46,7 +46,7 @@ impl Number for f32 {
         if dim < WIDTH {
             return plain(edges, weight, from, dim);
         }
-        let mut sums = Sums { edges, weight: &weight, from, dim, copy: Rows::default(), to: vec![0.0; from.len()] };
+        let mut sums = Sums { edges, weight: &weight, from, dim, to: vec![0.0; from.len()] };
         for columns in strips(dim) {
             on_lines!(sums.columns(columns));
         }
@@ -73,25 +73,18 @@ struct Sums<'a, W> {
     weight: &'a W,
     from: &'a [f32],
     dim: usize,
-    copy: Rows,
     to: Vec<f32>,
 }
 
 impl<W: Fn(usize) -> f32 + Sync> Sums<'_, W> {
     /// Forms some columns, which fill `V` lines.
     fn columns<const V: usize>(&mut self, columns: Range<usize>) {
-        let Self { edges, weight, from, dim, copy, to } = self;
-        copy.resize::<V>(from.len() / *dim);
-        copy.par_blocks::<V>(|first, rows| {
-            for (row, copy) in (first..).zip(rows) {
-                *copy = load(&from[row * *dim..][columns.clone()], 1.0);
-            }
-        });
-        let vectors = copy.get::<V>();
+        let Self { edges, weight, from, dim, to } = self;
+        let vectors: Vec<Row<V>> = from.par_chunks_exact(*dim).with_min_len(BLOCK).map(|row| load(&row[columns.clone()], 1.0)).collect();
         to.par_chunks_mut(BLOCK * *dim).enumerate().for_each(|(block, to)| {
             let mut rows = [zero::<V>(); BLOCK];
             let rows = &mut rows[..to.len() / *dim];
-            Arch::new().dispatch(Block { edges: *edges, weight: *weight, vectors, first: block * BLOCK, rows });
+            Arch::new().dispatch(Block { edges: *edges, weight: *weight, vectors: &vectors, first: block * BLOCK, rows });
             for (row, to) in rows.iter().zip(to.chunks_exact_mut(*dim)) {
                 store(row, 1.0, &mut to[columns.clone()]);
             }

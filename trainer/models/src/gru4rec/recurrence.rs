@@ -1,6 +1,6 @@
 //! The steps of a recurrent layer as one operation of candle, forward and back through time.
 
-use crate::operations::{Real, is_ours, sigmoid, vectorized};
+use crate::operations::{Loop, Real, is_ours, sigmoid, vectorized};
 use candle_core::{CpuStorage, CustomOp2, Device, Layout, Result, Shape, Tensor, bail};
 use embeddings::product::{View, multiply};
 
@@ -19,20 +19,17 @@ struct Gates<T> {
     of_state: T,
 }
 
-/// The parts of a row of reset, update and new.
+/// The parts of a row `[3 H]`: those of reset, update and new.
 #[inline(always)]
-fn parts<T>(row: &[T]) -> [&[T]; 3] {
-    let (reset, others) = row.split_at(row.len() / 3);
-    let (update, new) = others.split_at(reset.len());
-    [reset, update, &new[..reset.len()]]
+fn parts<T>(row: &[T], hidden: usize) -> [&[T]; 3] {
+    [&row[..hidden], &row[hidden..][..hidden], &row[2 * hidden..][..hidden]]
 }
 
-/// The same to write to.
+/// The parts of a row `[3 H]`, to be written.
 #[inline(always)]
-fn parts_mut<T>(row: &mut [T]) -> [&mut [T]; 3] {
-    let (reset, others) = row.split_at_mut(row.len() / 3);
-    let (update, new) = others.split_at_mut(reset.len());
-    let hidden = reset.len();
+fn parts_mut<T>(row: &mut [T], hidden: usize) -> [&mut [T]; 3] {
+    let (reset, others) = row.split_at_mut(hidden);
+    let (update, new) = others.split_at_mut(hidden);
     [reset, update, &mut new[..hidden]]
 }
 
@@ -46,34 +43,47 @@ impl<T: Real> Gates<T> {
     }
 }
 
-/// The states after a step, from those before it.
-#[inline(always)]
-fn advance<T: Real>(inputs: [&[T]; 3], of_state: [&[T]; 3], before: &[T], states: &mut [T]) {
-    let hidden = states.len();
-    let (inputs, of_state, before) = (inputs.map(|part| &part[..hidden]), of_state.map(|part| &part[..hidden]), &before[..hidden]);
-    for at in 0..hidden {
-        let Gates { update, new, .. } = Gates::new(inputs, of_state, at);
-        states[at] = (T::one() - update) * new + update * before[at];
+/// A step: rows of the gates `[3 H]` by the inputs and by the state, the states before it, and those after it, which are written.
+struct Step<'a, T> {
+    inputs: &'a [T],
+    of_state: &'a [T],
+    before: &'a [T],
+    after: &'a mut [T],
+}
+
+impl<T: Real> Loop for Step<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let hidden = self.after.len();
+        let (inputs, of_state, before) = (parts(self.inputs, hidden), parts(self.of_state, hidden), &self.before[..hidden]);
+        for at in 0..hidden {
+            let Gates { update, new, .. } = Gates::new(inputs, of_state, at);
+            self.after[at] = (T::one() - update) * new + update * before[at];
+        }
     }
 }
 
-/// What a step back starts from: the parts of the gates, the states before it, and the derivatives by those after it.
+/// A step back, from the same rows and the derivatives by the states after it.
 struct StepBack<'a, T> {
-    inputs: [&'a [T]; 3],
-    of_state: [&'a [T]; 3],
+    inputs: &'a [T],
+    of_state: &'a [T],
     before: &'a [T],
     derivatives: &'a [T],
+    /// What later steps add to these; becomes what the update gate gives to those by the states before it.
+    carried: &'a mut [T],
+    /// The derivatives by `inputs`, which are written.
+    by_inputs: &'a mut [T],
+    /// The derivatives by `of_state`, which are written.
+    by_state: &'a mut [T],
 }
 
-impl<T: Real> StepBack<'_, T> {
-    /// Turns what later steps carried to the states after it into what is carried to those before it by the update gate, and writes the derivatives by the
-    /// inputs' part of the gates and by the state's.
+impl<T: Real> Loop for StepBack<'_, T> {
     #[inline(always)]
-    fn run(&self, carried: &mut [T], of_inputs: [&mut [T]; 3], of_step: [&mut [T]; 3]) {
-        let hidden = carried.len();
-        let (inputs, of_state) = (self.inputs.map(|part| &part[..hidden]), self.of_state.map(|part| &part[..hidden]));
-        let (before, derivatives) = (&self.before[..hidden], &self.derivatives[..hidden]);
-        let (of_inputs, of_step) = (of_inputs.map(|part| &mut part[..hidden]), of_step.map(|part| &mut part[..hidden]));
+    fn run(self) {
+        let (carried, hidden) = (self.carried, self.before.len());
+        let (carried, before, derivatives) = (&mut carried[..hidden], self.before, &self.derivatives[..hidden]);
+        let (inputs, of_state) = (parts(self.inputs, hidden), parts(self.of_state, hidden));
+        let (by_inputs, by_state) = (parts_mut(self.by_inputs, hidden), parts_mut(self.by_state, hidden));
         for at in 0..hidden {
             let Gates { reset, update, new, of_state } = Gates::new(inputs, of_state, at);
             let derivative = derivatives[at] + carried[at];
@@ -81,8 +91,8 @@ impl<T: Real> StepBack<'_, T> {
             let by_update = derivative * (before[at] - new) * update * (T::one() - update);
             let by_reset = by_new * of_state * reset * (T::one() - reset);
             carried[at] = derivative * update;
-            (of_inputs[0][at], of_inputs[1][at], of_inputs[2][at]) = (by_reset, by_update, by_new);
-            (of_step[0][at], of_step[1][at], of_step[2][at]) = (by_reset, by_update, by_new * reset);
+            (by_inputs[0][at], by_inputs[1][at], by_inputs[2][at]) = (by_reset, by_update, by_new);
+            (by_state[0][at], by_state[1][at], by_state[2][at]) = (by_reset, by_update, by_new * reset);
         }
     }
 }
@@ -109,8 +119,7 @@ impl Recurrence {
                 let place = window * length + step;
                 let (earlier, own) = states.split_at_mut(place * hidden);
                 let before = if step > 0 { &earlier[(place - 1) * hidden..] } else { &zeros };
-                let inputs = parts(&inputs[place * 3 * hidden..][..3 * hidden]);
-                vectorized(|| advance(inputs, parts(of_state), before, &mut own[..hidden]));
+                vectorized(Step { inputs: &inputs[place * 3 * hidden..], of_state, before, after: &mut own[..hidden] });
             }
         }
         states
@@ -136,16 +145,17 @@ impl Recurrence {
             for window in 0..windows {
                 let place = window * length + step;
                 let (row, state) = (place * gates..(place + 1) * gates, place * hidden..(place + 1) * hidden);
-                let own = &mut of_step[window * gates..][..gates];
-                let step = StepBack {
-                    inputs: parts(&inputs[row.clone()]),
-                    of_state: parts(&of_state[row.clone()]),
+                let by_state = &mut of_step[window * gates..][..gates];
+                vectorized(StepBack {
+                    inputs: &inputs[row.clone()],
+                    of_state: &of_state[row.clone()],
                     before: &before[state.clone()],
                     derivatives: &derivatives[state],
-                };
-                let carried = &mut carried[window * hidden..][..hidden];
-                vectorized(|| step.run(carried, parts_mut(&mut of_inputs[row.clone()]), parts_mut(own)));
-                of_state[row].copy_from_slice(own);
+                    carried: &mut carried[window * hidden..],
+                    by_inputs: &mut of_inputs[row.clone()],
+                    by_state,
+                });
+                of_state[row].copy_from_slice(by_state);
             }
             let of_step = View { values: &of_step[..], row: gates, column: 1 };
             multiply([windows, gates, hidden], &mut carried, true, of_step, View { values: weights, row: hidden, column: 1 });
@@ -227,7 +237,7 @@ impl CustomOp2 for Recurrence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_same, matrix};
+    use crate::testing::{assert_same, assert_single_precision, matrix};
 
     #[test]
     fn other_devices_have_the_same_values_and_derivatives() {
@@ -235,5 +245,11 @@ mod tests {
         for shape in [[2, 3], [6, 1], [1, 6]] {
             assert_same(|x| elsewhere(&x[0], &x[1], shape), |x| recurrence(&x[0], &x[1], shape), &given);
         }
+    }
+
+    #[test]
+    fn single_precision_is_double_precision_rounded() {
+        let given = [matrix([6, 120], |number| (0.4 * number).sin()), matrix([120, 40], |number| 0.3 * (0.7 * number).cos())];
+        assert_single_precision(|x| recurrence(&x[0], &x[1], [2, 3]), &given);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     elementwise::{Operation, run, run_with_constants},
-    real::{Real, vectorized},
+    real::{Loop, Real, vectorized},
 };
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, Layout, Result, Shape, Tensor};
 use embeddings::product::{View, multiply};
@@ -187,19 +187,49 @@ struct GeluBackward;
 
 impl Operation for Gelu {
     fn run<T: Real>(&self, from: &[&[T]], _shape: &Shape) -> Result<Vec<T>> {
-        Ok(vectorized(|| from[0].iter().map(|&x| x * x.normal().0).collect()))
+        let mut values = from[0].to_vec();
+        vectorized(GeluOf { values: &mut values });
+        Ok(values)
     }
 }
 
 impl Operation for GeluBackward {
-    /// `distribution(x) + x density(x)`
     fn run<T: Real>(&self, from: &[&[T]], _shape: &Shape) -> Result<Vec<T>> {
+        let mut derivatives = from[1].to_vec();
+        vectorized(GeluDerivative { x: from[0], derivatives: &mut derivatives });
+        Ok(derivatives)
+    }
+}
+
+/// Numbers to be replaced by their function.
+struct GeluOf<'a, T> {
+    values: &'a mut [T],
+}
+
+impl<T: Real> Loop for GeluOf<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        for value in self.values {
+            *value *= value.normal().0;
+        }
+    }
+}
+
+/// Derivatives by the function, to be replaced by those by x.
+struct GeluDerivative<'a, T> {
+    x: &'a [T],
+    derivatives: &'a mut [T],
+}
+
+impl<T: Real> Loop for GeluDerivative<'_, T> {
+    /// `distribution(x) + x density(x)`
+    #[inline(always)]
+    fn run(self) {
         let of_density = T::from_f64(std::f64::consts::TAU.sqrt().recip());
-        let derivative = |(&x, &derivative): (&T, &T)| {
+        for (&x, derivative) in self.x.iter().zip(self.derivatives) {
             let (distribution, small) = x.normal();
-            derivative * (distribution + x * of_density * small)
-        };
-        Ok(vectorized(|| from[0].iter().zip(from[1]).map(derivative).collect()))
+            *derivative *= distribution + x * of_density * small;
+        }
     }
 }
 

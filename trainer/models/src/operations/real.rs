@@ -2,7 +2,7 @@
 
 use candle_core::WithDType;
 use embeddings::product::Number;
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use vectors::elementary;
 
 /// `f32` in trainings, whose functions have no branches; `f64` in tests of derivatives.
@@ -57,8 +57,22 @@ impl Real for f64 {
     }
 }
 
-/// Does loops over numbers by the widest vectors that the machine has; the bits are the same by all.
-#[inline(always)]
-pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
-    Arch::new().dispatch(work)
+/// A loop over numbers without branches.
+pub(crate) trait Loop {
+    /// Runs it. It has to be `#[inline(always)]`, with all that it calls: code of its own would be for the vectors that every machine has.
+    fn run(self);
+}
+
+/// Runs a loop by the widest vectors that the machine has; the bits are the same by all.
+pub(crate) fn vectorized(work: impl Loop) {
+    struct Wide<L>(L);
+    impl<L: Loop> WithSimd for Wide<L> {
+        type Output = ();
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _simd: S) {
+            self.0.run();
+        }
+    }
+    Arch::new().dispatch(Wide(work));
 }

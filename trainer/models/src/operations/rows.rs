@@ -3,7 +3,7 @@
 use super::{
     elementwise::{Operation, run},
     linear::ColumnSums,
-    real::{Real, vectorized},
+    real::{Loop, Real, vectorized},
 };
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, Layout, Result, Shape, Tensor};
 
@@ -145,17 +145,32 @@ impl Operation for CausalSoftmax {
     fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
         let (_, length) = shape.dims2()?;
         let mut shares = from[0].to_vec();
-        vectorized(|| {
-            for (at, row) in shares.chunks_exact_mut(length).enumerate() {
-                let (seen, later) = row.split_at_mut(at % length + 1);
-                later.fill(T::zero());
-                let highest = seen.iter().fold(seen[0], |highest, &score| if score > highest { score } else { highest });
-                seen.iter_mut().for_each(|score| *score = (*score - highest).exp_of_negative());
-                let total = seen.iter().fold(T::zero(), |sum, &share| sum + share);
-                seen.iter_mut().for_each(|share| *share /= total);
-            }
-        });
+        vectorized(SoftmaxRows { shares: &mut shares, length });
         Ok(shares)
+    }
+}
+
+/// Rows of square matrices of scores, to be replaced by their shares.
+struct SoftmaxRows<'a, T> {
+    shares: &'a mut [T],
+    length: usize,
+}
+
+impl<T: Real> Loop for SoftmaxRows<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        for (at, row) in self.shares.chunks_exact_mut(self.length).enumerate() {
+            let (seen, later) = row.split_at_mut(at % self.length + 1);
+            later.fill(T::zero());
+            let highest = seen.iter().fold(seen[0], |highest, &score| if score > highest { score } else { highest });
+            for score in &mut *seen {
+                *score = (*score - highest).exp_of_negative();
+            }
+            let total = seen.iter().fold(T::zero(), |sum, &share| sum + share);
+            for share in seen {
+                *share /= total;
+            }
+        }
     }
 }
 

@@ -79,7 +79,7 @@ impl Edges {
 mod tests {
     use super::*;
     use crate::graph::Links;
-    use crate::testing::{assert_same, matrix};
+    use crate::testing::{assert_same, assert_single_precision, matrix};
     use dataset::Interactions;
 
     #[test]
@@ -95,8 +95,11 @@ mod tests {
             assert_same(|x| edges.apply_elsewhere(&x[0], Kind::Softmax), |x| edges.softmax(&x[0]), &of_edges);
             let weighed = [of_edges[0].clone(), matrix([5, 3], number(3.0))];
             assert_same(|x| edges.propagate_elsewhere(&x[0], &x[1]), |x| edges.propagate(&x[0], &x[1]), &weighed);
-            let vectors = [matrix([5, 3], number(3.0)), matrix([5, 3], number(4.0))];
-            assert_same(|x| edges.dots_elsewhere(&x[0], &x[1]), |x| edges.dots(&x[0], &x[1]), &vectors);
+            for dim in [3, 16, 17, 40] {
+                let vectors = [matrix([5, dim], number(3.0)), matrix([5, dim], number(4.0))];
+                assert_same(|x| edges.dots_elsewhere(&x[0], &x[1]), |x| edges.dots(&x[0], &x[1]), &vectors);
+                assert_single_precision(|x| edges.dots(&x[0], &x[1]), &vectors);
+            }
         }
     }
 }
