@@ -84,7 +84,7 @@ impl<W: Fn(usize) -> f32 + Sync> Sums<'_, W> {
         to.par_chunks_mut(BLOCK * *dim).enumerate().for_each(|(block, to)| {
             let mut rows = [zero::<V>(); BLOCK];
             let rows = &mut rows[..to.len() / *dim];
-            Arch::new().dispatch(Block { edges: *edges, weight: *weight, vectors: &vectors, first: block * BLOCK, rows });
+            Arch::new().dispatch(SumRows { edges: *edges, weight: *weight, vectors: &vectors, first: block * BLOCK, rows });
             for (row, to) in rows.iter().zip(to.chunks_exact_mut(*dim)) {
                 store(row, 1.0, &mut to[columns.clone()]);
             }
@@ -93,7 +93,7 @@ impl<W: Fn(usize) -> f32 + Sync> Sums<'_, W> {
 }
 
 /// Rows of some columns from `first` on.
-struct Block<'a, W, const V: usize> {
+struct SumRows<'a, W, const V: usize> {
     edges: EdgeLists<'a>,
     weight: &'a W,
     vectors: &'a [Row<V>],
@@ -101,7 +101,7 @@ struct Block<'a, W, const V: usize> {
     rows: &'a mut [Row<V>],
 }
 
-impl<W: Fn(usize) -> f32, const V: usize> WithSimd for Block<'_, W, V> {
+impl<W: Fn(usize) -> f32, const V: usize> WithSimd for SumRows<'_, W, V> {
     type Output = ();
 
     #[inline(always)]
@@ -115,7 +115,7 @@ impl<W: Fn(usize) -> f32, const V: usize> WithSimd for Block<'_, W, V> {
     }
 }
 
-impl<W: Fn(usize) -> f32, const V: usize> Block<'_, W, V> {
+impl<W: Fn(usize) -> f32, const V: usize> SumRows<'_, W, V> {
     /// A line is `N` of the machine's vectors; sums stay in its registers.
     #[inline(always)]
     fn sum<S: Simd, const N: usize>(self, simd: S) {
