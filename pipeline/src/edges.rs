@@ -92,6 +92,8 @@ pub(crate) struct UserRow<'a> {
     pub(crate) items: &'a [u32],
     pub(crate) times: Option<&'a [f64]>,
     pub(crate) parts: &'a mut [Split],
+    /// Sorts the interactions by time.
+    pub(crate) history: &'a mut History,
 }
 
 impl Edges {
@@ -99,13 +101,13 @@ impl Edges {
     pub(crate) fn each_user(&mut self, hold_out: impl Fn(UserRow<'_>, &[String]) + Sync) {
         let Self { user_ids, item_ids, offsets, items, times, parts } = self;
         let tasks = tasks(offsets);
-        cut(parts, &tasks, offsets).into_par_iter().zip(&tasks).for_each(|(mut parts, task)| {
+        cut(parts, &tasks, offsets).into_par_iter().zip(&tasks).for_each_init(History::default, |history, (mut parts, task)| {
             for user in task.clone() {
                 let row = offsets[user]..offsets[user + 1];
                 let (own, rest) = parts.split_at_mut(row.len());
                 parts = rest;
                 let times = times.as_ref().map(|times| &times[row.clone()]);
-                hold_out(UserRow { user_id: &user_ids[user], items: &items[row], times, parts: own }, item_ids);
+                hold_out(UserRow { user_id: &user_ids[user], items: &items[row], times, parts: own, history }, item_ids);
             }
         });
     }

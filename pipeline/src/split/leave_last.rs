@@ -4,7 +4,7 @@
 //! Interactions of a user at the same time are in the order of [`history`](crate::history).
 
 use super::{Borders, SplitKind};
-use crate::{Result, edges::Edges, history::History};
+use crate::{Result, edges::Edges};
 use dataset::Split;
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +31,7 @@ impl SplitKind for LeaveLast {
             return Err(super::no_timestamps());
         }
         edges.each_user(|row, item_ids| {
-            let mut history = History::default();
-            let places = history.by_time(row.user_id, row.items, row.times.expect("checked above"), item_ids);
+            let places = row.history.by_time(row.user_id, row.items, row.times.expect("checked above"), item_ids);
             if let [_, .., last] = places[..] {
                 row.parts[last] = Split::Test;
             }

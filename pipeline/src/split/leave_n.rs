@@ -8,7 +8,6 @@ use super::{Borders, SplitKind, order::Shuffled};
 use crate::{
     Error, Result,
     edges::{Edges, UserRow},
-    history::History,
 };
 use dataset::Split;
 use serde::{Deserialize, Serialize};
@@ -87,8 +86,7 @@ impl LeaveN {
     }
 
     fn hold_out_last(&self, row: &mut UserRow<'_>, item_ids: &[String]) {
-        let mut history = History::default();
-        let mut places = history.by_time(row.user_id, row.items, row.times.expect("checked before"), item_ids);
+        let mut places = row.history.by_time(row.user_id, row.items, row.times.expect("checked before"), item_ids);
         for (count, part) in self.of_user(places.len()) {
             let (left, taken) = places.split_at(places.len() - count);
             taken.iter().for_each(|&place| row.parts[place] = part);

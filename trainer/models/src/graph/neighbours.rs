@@ -1,6 +1,6 @@
 //! Who stands beside whom, and the sums over neighbours.
 
-use super::rows::{CacheLine, Row, WIDTH, zero};
+use super::rows::{CacheLine, Row, on_lanes, zero};
 use dataset::Interactions;
 use pulp::{Arch, Simd, WithSimd};
 
@@ -53,12 +53,7 @@ impl<const V: usize> WithSimd for Pull<'_, V> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        match WIDTH / S::F32_LANES {
-            1 => self.rows::<S, 1>(simd),
-            2 => self.rows::<S, 2>(simd),
-            4 => self.rows::<S, 4>(simd),
-            _ => self.rows::<S, WIDTH>(simd),
-        }
+        on_lanes!(self.rows::<S>(simd))
     }
 }
 

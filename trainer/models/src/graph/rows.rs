@@ -50,7 +50,19 @@ macro_rules! on_lines {
         }
     };
 }
-pub(super) use on_lines;
+
+/// Calls a method, `method::<S, N>(simd)`, with the number N of vectors of a machine that a line is.
+macro_rules! on_lanes {
+    ($of:ident.$method:ident::<$simd:ident>($value:ident)) => {
+        match $crate::graph::rows::WIDTH / $simd::F32_LANES {
+            1 => $of.$method::<$simd, 1>($value),
+            2 => $of.$method::<$simd, 2>($value),
+            4 => $of.$method::<$simd, 4>($value),
+            _ => $of.$method::<$simd, { $crate::graph::rows::WIDTH }>($value),
+        }
+    };
+}
+pub(super) use {on_lanes, on_lines};
 
 /// Rows of one side of the graph.
 #[derive(Default)]

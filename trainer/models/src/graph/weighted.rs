@@ -8,7 +8,7 @@
 
 use super::{
     neighbours::parts,
-    rows::{BLOCK, CacheLine, Row, WIDTH, load, on_lines, store, strip_memory, strips, zero},
+    rows::{BLOCK, CacheLine, Row, WIDTH, load, on_lanes, on_lines, store, strip_memory, strips, zero},
 };
 use candle_core::WithDType;
 use pulp::{Arch, Simd, WithSimd};
@@ -106,12 +106,7 @@ impl<W: Fn(usize) -> f32, const V: usize> WithSimd for SumRows<'_, W, V> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        match WIDTH / S::F32_LANES {
-            1 => self.sum::<S, 1>(simd),
-            2 => self.sum::<S, 2>(simd),
-            4 => self.sum::<S, 4>(simd),
-            _ => self.sum::<S, WIDTH>(simd),
-        }
+        on_lanes!(self.sum::<S>(simd))
     }
 }
 
