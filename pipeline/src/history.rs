@@ -1,9 +1,9 @@
 //! A user's interactions in the order of time.
 //!
-//! Those at the same time are in the order of (hash, item) with the hash of [`order`](crate::split) by the key (0, 5), which is not that of a split. No data
+//! Those at the same time are in the order of (hash, item) with the hash of [`order`](crate::order) by the key (0, 5), which is not that of a split. No data
 //! says which of them came first; in the order of their ids a model of sequences would learn the ids.
 
-use crate::split::Order;
+use crate::order::Order;
 
 /// What sets the order of ties apart from that of splits.
 const PURPOSE: u64 = 5;

@@ -28,6 +28,7 @@ mod limits;
 mod links;
 mod memory;
 mod noise;
+mod order;
 mod partitions;
 mod preparation;
 mod prepare;

@@ -3,7 +3,7 @@
 //! A user with `n` train interactions keeps ceil(share * n) of them, and so at least one. The others are in no part, and are ranked as any item that the
 //! user does not have. Validation and test stay as they are, as do the ids: an item may have no train interaction left. Kept are the first in a frozen
 //! random order, so that what a smaller share keeps is among what a greater one does: the order of (hash, item) with the hash of
-//! [`order`](crate::split) by the key (seed, 2), which is not that of a split.
+//! [`order`](crate::order) by the key (seed, 2), which is not that of a split.
 //!
 //! Paper ITEM, Table 9, with 10 %, 20 % and 50 % of each user's train interactions; it does not tell how they are chosen or rounded.
 

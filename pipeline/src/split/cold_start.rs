@@ -1,7 +1,7 @@
 //! Users are held out as by [`users`](super::users), and are known by less: their histories to fold in are cut.
 //!
 //! A held-out user with `m` interactions in the fold-in keeps ceil(share * m) of them, or at most `items`: the next ones after the fold-out in the order of
-//! [`order`](super::order). The others are in no part, and are ranked as any item that the user does not have. So the held-out users and what they are
+//! [`order`](crate::order). The others are in no part, and are ranked as any item that the user does not have. So the held-out users and what they are
 //! ranked on depend on neither `share` nor `items`, nor does what training sees; and what a smaller history has, a longer one has too.
 //!
 //! Paper ITEM cuts to 10 %, 20 % and 50 % as well, in its Table 9, but histories of users whom training sees: that is `train_share` of a dataset.

@@ -1,13 +1,13 @@
 //! Folds: each user's interactions are dealt out, and each part is test once.
 //!
-//! In the order of [`order`](super::order) the interaction at place `p` of a user is in the fold `(p + shift) mod folds`, counted from 0. The shift is the hash of
+//! In the order of [`order`](crate::order) the interaction at place `p` of a user is in the fold `(p + shift) mod folds`, counted from 0. The shift is the hash of
 //! the user's own id by SipHash-2-4 with the key (seed, 4), modulo `folds`, so that short histories are in all folds alike. A user's folds differ by one
 //! interaction at most, and a user with fewer interactions than folds is not in the test of some. A user with a single interaction keeps it in train in all folds.
 //! Validation comes out of the rest by the rule of [`validation`](super::validation).
 //!
 //! A sweep has a dataset for each fold, whose test parts have no interaction in common, and averages over them.
 
-use super::{Borders, Ratio, SplitKind, order::Shuffled, validation};
+use super::{Borders, Ratio, SplitKind, shuffled::Shuffled, validation};
 use crate::{Error, Result, edges::Edges};
 use dataset::Split;
 use serde::{Deserialize, Serialize};

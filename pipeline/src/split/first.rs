@@ -1,9 +1,9 @@
 //! The first of each user's interactions in a frozen random order: what is left of a part that is cut.
 //!
-//! The order is that of (hash, item) with the hash of [`order`](super::order) by a key, so that what a smaller count leaves is among what a greater one does.
+//! The order is that of (hash, item) with the hash of [`order`](crate::order) by a key, so that what a smaller count leaves is among what a greater one does.
 
-use super::{Order, Ratio};
-use crate::tally::Tally;
+use super::Ratio;
+use crate::{order::Order, tally::Tally};
 use dataset::Interactions;
 use rayon::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The source comes split, and is used exactly so. Validation may be taken out of its train.
 
-use super::{Borders, SplitKind, order::Shuffled, ratio::Ratio, validation};
+use super::{Borders, SplitKind, ratio::Ratio, shuffled::Shuffled, validation};
 use crate::{Result, edges::Edges};
 use dataset::Split;
 use serde::{Deserialize, Serialize};

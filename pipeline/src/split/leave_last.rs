@@ -32,10 +32,10 @@ impl SplitKind for LeaveLast {
         }
         edges.each_user(|row, item_ids| {
             let places = row.history.by_time(row.user_id, row.items, row.times.expect("checked above"), item_ids);
-            if let [_, .., last] = places[..] {
+            if let [_, .., last] = *places {
                 row.parts[last] = Split::Test;
             }
-            if let ([_, .., before, _], true) = (&places[..], self.validation) {
+            if let ([_, .., before, _], true) = (places, self.validation) {
                 row.parts[*before] = Split::Validation;
             }
         });

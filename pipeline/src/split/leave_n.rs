@@ -2,9 +2,9 @@
 //!
 //! A user with more than `test` interactions gives the last `test` of them; with more than `test` and `validation` together, the `validation` before those to
 //! validation. Other users stay in train. Interactions of a user at the same time are in the order of [`history`](crate::history). With `pick: random` they
-//! are taken from the front of the order of [`order`](super::order) instead, test before validation, and no timestamps are needed.
+//! are taken from the front of the order of [`order`](crate::order) instead, test before validation, and no timestamps are needed.
 
-use super::{Borders, SplitKind, order::Shuffled};
+use super::{Borders, SplitKind, shuffled::Shuffled};
 use crate::{
     Error, Result,
     edges::{Edges, UserRow},

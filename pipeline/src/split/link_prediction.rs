@@ -10,8 +10,8 @@
 //!
 //! Paper RG (004) ranks the directed links of Simple Wiki by MAP@10 and MRR@10; it parts each page's links by shares, as `random` does, and does not tell of links of a page to itself.
 
-use super::{Borders, Order, Ratio, SplitKind};
-use crate::{Error, Result, edges::Edges, links::Links};
+use super::{Borders, Ratio, SplitKind};
+use crate::{Error, Result, edges::Edges, links::Links, order::Order};
 use dataset::Split;
 use serde::{Deserialize, Serialize};
 

@@ -12,9 +12,9 @@ mod last;
 mod leave_last;
 mod leave_n;
 mod link_prediction;
-mod order;
 mod random;
 mod ratio;
+mod shuffled;
 mod temporal;
 mod users;
 mod validation;
@@ -33,7 +33,6 @@ pub use users::Users;
 pub(crate) use borders::{Borders, SortedTimes, Times};
 pub(crate) use drawn_users::{DrawnUsers, UserIds};
 pub(crate) use first::{Count, First};
-pub(crate) use order::Order;
 pub(crate) use ratio::Ratio;
 
 use crate::{Error, Result, edges::Edges, links::Links};

@@ -1,9 +1,9 @@
 //! A share of each user's interactions, at random.
 //!
-//! A user with `n` interactions gives floor(test * n) of them, the first in the order of [`order`](super::order), and so keeps at least
+//! A user with `n` interactions gives floor(test * n) of them, the first in the order of [`order`](crate::order), and so keeps at least
 //! one. Validation comes out of the rest by the rule of [`validation`](super::validation).
 
-use super::{Borders, SplitKind, order::Shuffled, ratio::Ratio, validation};
+use super::{Borders, SplitKind, ratio::Ratio, shuffled::Shuffled, validation};
 use crate::{Error, Result, edges::Edges};
 use dataset::Split;
 use serde::{Deserialize, Serialize};

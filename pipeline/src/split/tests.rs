@@ -122,9 +122,9 @@ fn without_times_there_is_no_order() {
 /// Computed by an implementation of SipHash in Python, itself checked against the vector of the SipHash paper.
 #[test]
 fn the_hash_is_frozen() {
-    assert_eq!(order::Order::new([0, 0], "1").hash("1193"), 0x6e56_78f5_5059_f05f);
-    assert_eq!(order::Order::new([2024, 0], "1").hash("1193"), 0xd135_e80a_0316_bbd5);
-    assert_eq!(order::Order::new([2024, 0], "ü,\"").hash("i"), 0x6161_f8ab_97eb_6d8e);
+    assert_eq!(crate::order::Order::new([0, 0], "1").hash("1193"), 0x6e56_78f5_5059_f05f);
+    assert_eq!(crate::order::Order::new([2024, 0], "1").hash("1193"), 0xd135_e80a_0316_bbd5);
+    assert_eq!(crate::order::Order::new([2024, 0], "ü,\"").hash("i"), 0x6161_f8ab_97eb_6d8e);
 }
 
 /// By the same Python: with seed 2024 user a's ten items are in the order 10 6 8 4 5 7 3 9 2 1, user b's first four 3 1 4 2.

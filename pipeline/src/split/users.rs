@@ -2,7 +2,7 @@
 //!
 //! Of `n` users floor(test * n) are test users and floor(validation * n) validation users, by the order of [`drawn_users`](super::drawn_users). The other
 //! users have all of their interactions in train. A held-out user with `m` interactions, `m` at least 2, is ranked on max(floor(fold_out * m), 1) of them,
-//! the fold-out, which stand in test or in validation: the first in the order of [`order`](super::order). The rest is the fold-in, by which alone a
+//! the fold-out, which stand in test or in validation: the first in the order of [`order`](crate::order). The rest is the fold-in, by which alone a
 //! model knows the user. A held-out user with a single interaction has it in the fold-in, and is not ranked.
 //!
 //! The inductive protocol of Liang et al., WWW 2018, and Meng et al., RecSys 2020, in the shares of paper ITEM, section 3.3: 80/10/10 of users, 80/20 of a
@@ -11,8 +11,8 @@
 use super::{
     Borders, SplitKind,
     drawn_users::{DrawnUsers, UserIds},
-    order::Shuffled,
     ratio::Ratio,
+    shuffled::Shuffled,
 };
 use crate::{Error, Result, edges::Edges};
 use dataset::Split;

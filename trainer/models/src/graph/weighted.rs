@@ -117,8 +117,9 @@ impl<W: Fn(usize) -> f32, const V: usize> SumRows<'_, W, V> {
         let EdgeLists { starts, sources } = self.edges;
         for (node, row) in (self.first..).zip(self.rows) {
             let mut sums = [[simd.splat_f32s(0.0); N]; V];
-            for edge in starts[node]..starts[node + 1] {
-                let (weight, vector) = (simd.splat_f32s((self.weight)(edge)), &self.vectors[sources[edge] as usize]);
+            let edges = starts[node]..starts[node + 1];
+            for (edge, &source) in edges.clone().zip(&sources[edges]) {
+                let (weight, vector) = (simd.splat_f32s((self.weight)(edge)), &self.vectors[source as usize]);
                 for (sums, line) in sums.iter_mut().zip(vector) {
                     for (sum, &value) in sums.iter_mut().zip(parts::<S, N>(line)) {
                         *sum = simd.add_f32s(*sum, simd.mul_f32s(weight, value));
