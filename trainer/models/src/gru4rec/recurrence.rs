@@ -56,9 +56,9 @@ impl<T: Real> Loop for Step<'_, T> {
     fn run(self) {
         let hidden = self.after.len();
         let (inputs, of_state, before) = (parts(self.inputs, hidden), parts(self.of_state, hidden), &self.before[..hidden]);
-        for (at, (&before, after)) in before.iter().zip(self.after).enumerate() {
+        for (at, after) in self.after.iter_mut().enumerate() {
             let Gates { update, new, .. } = Gates::new(inputs, of_state, at);
-            *after = (T::one() - update) * new + update * before;
+            *after = (T::one() - update) * new + update * before[at];
         }
     }
 }
