@@ -443,27 +443,77 @@ class Simplex(Model):
         return torch.cat([F.dropout(of_users, self.settings["dropout"], self.training), of_items]), 0.0
 
 
-class NeuMf(Model):
-    start, parts = staticmethod(small), 2
+class TwoTower(Model):
+    start = staticmethod(torch.nn.init.xavier_normal_)
 
     def __init__(self, data, settings):
         super().__init__(data, settings)
-        sizes = [2 * settings["dim"], *settings["hidden"]]
-        self.hidden = torch.nn.ModuleList(linear(*pair) for pair in itertools.pairwise(sizes))
-        self.last = linear(settings["dim"] + sizes[-1], 1)
+        sizes = [settings["dim"], *settings["hidden"], settings["dim"]]
+        self.towers = torch.nn.ModuleList(torch.nn.ModuleList(linear(*pair) for pair in itertools.pairwise(sizes)) for _ in self.table)
+
+    def forward(self, users=None, positives=None):
+        return torch.cat([rows + functools.reduce(lambda x, layer: F.relu(layer(x)), tower, rows) for rows, tower in zip(self.table, self.towers)]), 0.0
+
+
+class OfPairs(Model):
+    """A network looks at pairs."""
 
     def forward(self, users=None, positives=None):
         return self.nodes(), 0.0
 
+
+class NeuMf(OfPairs):
+    start, parts = staticmethod(small), 2
+
+    def __init__(self, data, settings):
+        super().__init__(data, settings)
+        self.hidden, width = hidden_layers(settings)
+        self.last = linear(settings["dim"] + width, 1)
+
     def score(self, users, items):
         (of_products, hidden), (with_products, beside) = (rows.chunk(2, -1) for rows in torch.broadcast_tensors(users, items))
-        hidden = torch.cat([hidden, beside], -1)
-        for layer in self.hidden:
-            hidden = F.dropout(F.relu(layer(hidden)), self.settings["dropout"], self.training)
+        hidden = through(self.hidden, hidden, beside, self.settings["dropout"], self.training)
         return self.last(torch.cat([of_products * with_products, hidden], -1)).squeeze(-1)
 
 
-class Ncf(Model):
+class Gmf(OfPairs):
+    start = staticmethod(small)
+
+    def __init__(self, data, settings):
+        super().__init__(data, settings)
+        self.last = linear(settings["dim"], 1, bias=False)
+
+    def score(self, users, items):
+        return self.last(users * items).squeeze(-1)
+
+
+class Mlp(OfPairs):
+    start = staticmethod(small)
+
+    def __init__(self, data, settings):
+        super().__init__(data, settings)
+        self.hidden, width = hidden_layers(settings)
+        self.last = linear(width, 1)
+
+    def score(self, users, items):
+        hidden = through(self.hidden, *torch.broadcast_tensors(users, items), self.settings["dropout"], self.training)
+        return self.last(hidden).squeeze(-1)
+
+
+def hidden_layers(settings):
+    """Of a network on two vectors, and the width of the last one."""
+    sizes = [2 * settings["dim"], *settings["hidden"]]
+    return torch.nn.ModuleList(linear(*pair) for pair in itertools.pairwise(sizes)), sizes[-1]
+
+
+def through(layers, user, item, dropout, training):
+    hidden = torch.cat([user, item], -1)
+    for layer in layers:
+        hidden = F.dropout(F.relu(layer(hidden)), dropout, training)
+    return hidden
+
+
+class Ncf(OfPairs):
     start = staticmethod(lambda table: torch.nn.init.normal_(table, std=0.1))
 
     def __init__(self, data, settings):
@@ -471,12 +521,10 @@ class Ncf(Model):
         self.layer = linear(2 * settings["dim"], settings["dim"])
         self.output = linear(settings["dim"], 1, bias=False)
 
-    def forward(self, users=None, positives=None):
-        return self.nodes(), 0.0
-
     def score(self, users, items):
         users, items = torch.broadcast_tensors(users, items)
-        return self.output(torch.tanh(users * items + self.layer(torch.cat([users, items], -1)))).squeeze(-1)
+        products = 0 if self.settings.get("form") == "mlp" else users * items
+        return self.output(torch.tanh(products + self.layer(torch.cat([users, items], -1)))).squeeze(-1)
 
 
 class OfUsers(Model):
@@ -664,8 +712,10 @@ class Gru4Rec(Sequential):
 KINDS = {
     "enmf": Enmf, "mult-vae": MultVae, "sas-rec": SasRec, "gru4rec": Gru4Rec,
     "light-gcn": LightGcn, "ngcf": Ngcf, "sim-gcl": SimGcl, "xsim-gcl": XsimGcl, "sgl": Sgl, "gcn": Gcn, "gin": Gin, "gat": Gat, "lr-gccf": LrGccf,
-    "dgcf": Dgcf, "nia-gcn": NiaGcn, "simplex": Simplex, "neu-mf": NeuMf, "ncf": Ncf,
+    "dgcf": Dgcf, "nia-gcn": NiaGcn, "simplex": Simplex, "neu-mf": NeuMf, "ncf": Ncf, "two-tower": TwoTower,
 }
+# Of `neu-mf`, its other forms.
+FORMS = {"gmf": Gmf, "mlp": Mlp}
 
 
 def epoch(data, model, optimizer, batch_size=BATCH, count=None):
@@ -725,6 +775,8 @@ def main():
     rate = float(sys.argv[5]) if len(sys.argv) > 5 else RATE
     torch.manual_seed(seed)
     kind = KINDS[settings["kind"]]
+    if kind is NeuMf:
+        kind = FORMS.get(settings.get("form"), kind)
     data = kind.reads(folder)
     model = kind(data, settings)
     optimizer, seconds = torch.optim.Adam(model.parameters(), lr=rate), []
