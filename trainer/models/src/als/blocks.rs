@@ -8,7 +8,7 @@
 
 use super::{
     cholesky::{add_outer, padded, solve},
-    rows::{Row, RowSolver, positions},
+    rows::{Row, RowSolver, Solved, positions},
 };
 use embeddings::{dots, weighted_sum};
 use std::ops::Range;
@@ -124,8 +124,9 @@ impl Blocks {
     }
 }
 
-impl RowSolver for Blocks {
-    fn solve(&mut self, row: &Row, x: &mut [f32]) -> Option<f64> {
+impl Blocks {
+    /// Solves a row; its objective. `None` where there is no solution.
+    fn solve_row(&mut self, row: &Row, x: &mut [f32]) -> Option<f64> {
         self.scores.resize(row.ids.len(), 0.0);
         dots(x, &row.fixed.values, row.ids, &mut self.scores);
         self.gram_x.fill(0.0);
@@ -141,5 +142,17 @@ impl RowSolver for Blocks {
             self.move_by_step(row, &block, x);
         }
         Some(row.objective(x, &self.scores, &self.gram_x))
+    }
+}
+
+impl RowSolver for Blocks {
+    fn solve(&mut self, rows: &mut [Solved]) -> bool {
+        rows.iter_mut().all(|Solved { row, x, objective }| match self.solve_row(row, x) {
+            Some(found) => {
+                *objective = found;
+                true
+            }
+            None => false,
+        })
     }
 }

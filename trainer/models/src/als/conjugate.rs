@@ -3,70 +3,111 @@
 //! ```text
 //! r = b - A x      p = r      step: a = |r|² / p^T A p,  x += a p,  r -= a A p,  p = r + (|r'|² / |r|²) p
 //! ```
-//! A p is formed from the positives' vectors, without A. Each step lowers the objective by `a |r|²`. Takács, Pilászy and Tikk, RecSys 2011.
+//! A p is formed from the positives' vectors, without A. Each step lowers the objective by `a |r|²`. Some rows step together, as G is then read once for
+//! them all. Takács, Pilászy and Tikk, RecSys 2011.
 
-use super::rows::{Row, RowSolver, positions};
-use embeddings::{dot, project, weighted_sum};
+use super::{
+    gram::multiply,
+    rows::{Row, RowSolver, Solved},
+};
+use embeddings::{dot, project};
 
 /// A residual below this share of what it was at most has no digits left.
 const RESTING: f32 = 1e-14;
+/// Rows that step together: their positives' vectors stay in the cache from step to step.
+const TOGETHER: usize = 8;
 
 /// What a thread needs to move rows along conjugate directions.
 pub(super) struct Conjugate {
+    dim: usize,
     steps: u32,
-    residual: Vec<f32>,
-    direction: Vec<f32>,
-    /// A p
-    product: Vec<f32>,
-    /// G x, then G p.
-    gram: Vec<f32>,
+    /// Of the rows that step together, `[TOGETHER, dim]`.
+    residuals: Vec<f32>,
+    directions: Vec<f32>,
+    /// G x; then G p, then A p.
+    products: Vec<f32>,
+    /// Squared norms of the residuals, and below which there is no step.
+    lengths: Vec<Length>,
     /// The positives' scores by x.
     scores: Vec<f32>,
-    /// 0, 1, 2, and so on.
-    positions: Vec<u32>,
+}
+
+/// The squared norm of a residual.
+struct Length {
+    now: f32,
+    least: f32,
 }
 
 impl Conjugate {
     /// Bytes for vectors of this length and so many positives of a row.
     pub(super) fn bytes(dim: u64, positives: u64) -> u64 {
-        4 * (5 * dim + 2 * positives)
+        let together = TOGETHER as u64;
+        4 * (3 * together * dim + 2 * positives) + together * size_of::<Length>() as u64
     }
 
     pub(super) fn new(dim: usize, steps: u32) -> Self {
-        let zeros = || vec![0.0; dim];
-        let (residual, direction, product, gram) = (zeros(), zeros(), zeros(), zeros());
-        Self { steps, residual, direction, product, gram, scores: Vec::new(), positions: positions(dim) }
+        let zeros = || vec![0.0; TOGETHER * dim];
+        let lengths = Vec::with_capacity(TOGETHER);
+        Self { dim, steps, residuals: zeros(), directions: zeros(), products: zeros(), lengths, scores: Vec::new() }
     }
 
-    /// The residual, and the objective.
-    fn start(&mut self, row: &Row, x: &[f32]) -> f64 {
-        let Self { residual, gram, scores, positions, .. } = self;
-        let [of_gram, ridge, target, offset] = row.terms.floats();
-        gram.fill(0.0);
-        weighted_sum(row.gram, positions, x, gram);
-        for (at, residual) in residual.iter_mut().enumerate() {
-            *residual = offset * row.offset[at] - of_gram * gram[at] - ridge * x[at];
+    /// The residuals, the objectives and the first directions.
+    fn start(&mut self, rows: &mut [Solved]) {
+        let Self { dim, residuals, directions, products, lengths, scores, .. } = self;
+        let (dim, count) = (*dim, rows.len() * *dim);
+        for (solved, x) in rows.iter().zip(directions.chunks_exact_mut(dim)) {
+            x.copy_from_slice(solved.x);
         }
-        scores.resize(row.ids.len(), 0.0);
-        let short_of_target = |at: usize, score: f32| {
-            scores[at] = score;
-            target - score
-        };
-        project(&row.fixed.values, row.ids, x, short_of_target, residual);
-        hold(row, residual);
-        row.objective(x, scores, gram)
+        multiply(rows[0].row.gram, dim, &directions[..count], &mut products[..count]);
+        lengths.clear();
+        let of_rows = residuals.chunks_exact_mut(dim).zip(products.chunks_exact(dim));
+        for (Solved { row, x, objective }, (residual, gram)) in rows.iter_mut().zip(of_rows) {
+            let [of_gram, ridge, target, offset] = row.terms.floats();
+            for (at, residual) in residual.iter_mut().enumerate() {
+                *residual = offset * row.offset[at] - of_gram * gram[at] - ridge * x[at];
+            }
+            scores.resize(row.ids.len(), 0.0);
+            let short_of_target = |at: usize, score: f32| {
+                scores[at] = score;
+                target - score
+            };
+            project(&row.fixed.values, row.ids, x, short_of_target, residual);
+            hold(row, residual);
+            *objective = row.objective(x, scores, gram);
+            let length = dot(residual, residual);
+            lengths.push(Length { now: length, least: RESTING * length });
+        }
+        directions.copy_from_slice(residuals);
     }
 
-    /// Forms A p.
-    fn multiply(&mut self, row: &Row) {
-        let Self { direction, product, gram, positions, .. } = self;
-        let [of_gram, ridge, ..] = row.terms.floats();
-        gram.fill(0.0);
-        weighted_sum(row.gram, positions, direction, gram);
-        for ((product, gram), direction) in product.iter_mut().zip(gram).zip(&*direction) {
-            *product = of_gram * *gram + ridge * *direction;
+    /// Moves each row that does not rest yet along its direction; `false` where that is not possible.
+    fn step(&mut self, rows: &mut [Solved]) -> bool {
+        let Self { dim, residuals, directions, products, lengths, .. } = self;
+        let (dim, count) = (*dim, rows.len() * *dim);
+        multiply(rows[0].row.gram, dim, &directions[..count], &mut products[..count]);
+        let of_rows = residuals.chunks_exact_mut(dim).zip(directions.chunks_exact_mut(dim)).zip(products.chunks_exact_mut(dim));
+        for ((Solved { row, x, objective }, length), ((residual, direction), product)) in rows.iter_mut().zip(lengths).zip(of_rows) {
+            if length.now <= length.least {
+                continue;
+            }
+            let [of_gram, ridge, ..] = row.terms.floats();
+            product.iter_mut().zip(&*direction).for_each(|(product, direction)| *product = of_gram * *product + ridge * *direction);
+            project(&row.fixed.values, row.ids, direction, |_, score| score, product);
+            let curvature = dot(direction, product);
+            let along = length.now / curvature;
+            if !(curvature > 0.0 && along.is_finite()) {
+                return false;
+            }
+            x.iter_mut().zip(&*direction).for_each(|(x, direction)| *x += along * direction);
+            residual.iter_mut().zip(&*product).for_each(|(residual, product)| *residual -= along * product);
+            hold(row, residual);
+            *objective -= f64::from(along) * f64::from(length.now);
+            let shorter = dot(residual, residual);
+            let kept = shorter / length.now;
+            direction.iter_mut().zip(&*residual).for_each(|(direction, residual)| *direction = residual + kept * *direction);
+            length.now = shorter;
         }
-        project(&row.fixed.values, row.ids, direction, |_, score| score, product);
+        true
     }
 }
 
@@ -77,30 +118,10 @@ fn hold(row: &Row, residual: &mut [f32]) {
 }
 
 impl RowSolver for Conjugate {
-    fn solve(&mut self, row: &Row, x: &mut [f32]) -> Option<f64> {
-        let mut objective = self.start(row, x);
-        self.direction.copy_from_slice(&self.residual);
-        let mut length = dot(&self.residual, &self.residual);
-        let least = RESTING * length;
-        for _ in 0..self.steps {
-            if length <= least {
-                break;
-            }
-            self.multiply(row);
-            let curvature = dot(&self.direction, &self.product);
-            let along = length / curvature;
-            if !(curvature > 0.0 && along.is_finite()) {
-                return None;
-            }
-            x.iter_mut().zip(&self.direction).for_each(|(x, direction)| *x += along * direction);
-            self.residual.iter_mut().zip(&self.product).for_each(|(residual, product)| *residual -= along * product);
-            hold(row, &mut self.residual);
-            objective -= f64::from(along) * f64::from(length);
-            let shorter = dot(&self.residual, &self.residual);
-            let kept = shorter / length;
-            self.direction.iter_mut().zip(&self.residual).for_each(|(direction, residual)| *direction = residual + kept * *direction);
-            length = shorter;
-        }
-        objective.is_finite().then_some(objective)
+    fn solve(&mut self, rows: &mut [Solved]) -> bool {
+        rows.chunks_mut(TOGETHER).all(|rows| {
+            self.start(rows);
+            (0..self.steps).all(|_| self.step(rows)) && rows.iter().all(|solved| solved.objective.is_finite())
+        })
     }
 }

@@ -6,6 +6,7 @@
 mod blocks;
 mod cholesky;
 mod conjugate;
+mod gram;
 mod moments;
 pub(super) mod rows;
 mod solver;

@@ -53,10 +53,18 @@ impl Row<'_> {
     }
 }
 
-/// What solves one row's equations after the other.
+/// A row that is solved.
+pub(super) struct Solved<'a> {
+    pub(super) row: Row<'a>,
+    pub(super) x: &'a mut [f32],
+    /// The row's objective at `x`, once it was solved.
+    pub(super) objective: f64,
+}
+
+/// What solves rows, all of which share G and o.
 pub(super) trait RowSolver {
-    /// Moves `x` towards the solution, or to it; the row's objective. `None` where the equations have no solution that floats can hold.
-    fn solve(&mut self, row: &Row, x: &mut [f32]) -> Option<f64>;
+    /// Moves each `x` towards the solution, or to it. `false` where a row's equations have no solution that floats can hold.
+    fn solve(&mut self, rows: &mut [Solved]) -> bool;
 }
 
 /// Solves all rows, whose terms follow from how many positives they have; the sum of their objectives. G and o are the gram and the sum of `shared`. A row
@@ -83,17 +91,17 @@ fn solve_all(pass: Pass, solver: Solver, shared: &Moments, terms: impl Fn(usize)
     let floats = |values: &[f64]| values.iter().map(|&value| value as f32).collect::<Vec<f32>>();
     let (gram, offset) = (floats(&shared.gram), floats(&shared.sum));
     let solve_rows = |solver: &mut Box<dyn RowSolver>, (task, rows): (usize, &mut [f32])| {
-        let mut sum = 0.0;
+        let mut solved = Vec::with_capacity(ROWS);
         for (at, x) in rows.chunks_exact_mut(dim).enumerate() {
             let ids = positives.row(task * ROWS + at);
             let terms = terms(ids.len());
             if ids.is_empty() && terms.offset == 0.0 && held == 0 {
                 x.fill(0.0);
             } else {
-                sum += solver.solve(&Row { fixed, ids, terms, gram: &gram, offset: &offset, held }, x)?;
+                solved.push(Solved { row: Row { fixed, ids, terms, gram: &gram, offset: &offset, held }, x, objective: 0.0 });
             }
         }
-        Some(sum)
+        solver.solve(&mut solved).then(|| solved.iter().map(|solved| solved.objective).sum::<f64>())
     };
     let tasks = moved.values.par_chunks_mut(ROWS * dim).enumerate();
     let sums: Option<Vec<f64>> = tasks.map_init(|| solver.for_thread(dim), solve_rows).collect();
