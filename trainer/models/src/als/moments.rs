@@ -25,8 +25,9 @@ pub(in super::super) struct Moments {
 impl Moments {
     /// Bytes of forming the moments of so many rows.
     pub(super) fn bytes(rows: u64, dim: u64) -> u64 {
-        let parts = rows.div_ceil(ROWS as u64).min(PARTS as u64);
-        8 * ((parts + 1) * (dim + 1) + rayon::current_num_threads() as u64 * (ROWS as u64 + dim)) * dim
+        let threads = rayon::current_num_threads() as u64;
+        let parts = rows.div_ceil(ROWS as u64).min(PARTS as u64).min(threads);
+        8 * ((parts + 1) * (dim + 1) + threads * (ROWS as u64 + dim)) * dim
     }
 
     /// The weighted sums of a table's rows, with a weight of at least 0 for each row.
@@ -61,22 +62,26 @@ impl Moments {
         total
     }
 
-    /// The sum over parts of a table, each summed over its blocks of rows: the first row of a block, and the rows.
+    /// The sum over parts of a table, each summed over its blocks of rows: the first row of a block, and the rows. As many parts are held as there are threads.
     fn summed<'t>(table: &'t Matrix, add: impl Fn(&mut Self, &mut dyn Iterator<Item = (usize, &'t [f32])>) + Sync) -> Self {
         let dim = table.dim;
         let zeros = || Self { gram: vec![0.0; dim * dim], sum: vec![0.0; dim] };
         let part = table.rows.div_ceil(PARTS).max(ROWS);
-        let of_part = |(at, rows): (usize, &'t [f32])| {
+        let of_part = |&(at, rows): &(usize, &'t [f32])| {
             let mut moments = zeros();
             add(&mut moments, &mut (at * part..).step_by(ROWS).zip(rows.chunks(ROWS * dim)));
             moments
         };
-        let parts: Vec<Self> = table.values.par_chunks(part * dim).enumerate().map(of_part).collect();
-        parts.into_iter().fold(zeros(), |mut total, part| {
-            total.gram.iter_mut().zip(part.gram).for_each(|(total, value)| *total += value);
-            total.sum.iter_mut().zip(part.sum).for_each(|(total, value)| *total += value);
-            total
-        })
+        let parts: Vec<(usize, &[f32])> = table.values.chunks(part * dim).enumerate().collect();
+        let mut total = zeros();
+        for parts in parts.chunks(rayon::current_num_threads()) {
+            let sums: Vec<Self> = parts.par_iter().map(of_part).collect();
+            for part in sums {
+                total.gram.iter_mut().zip(part.gram).for_each(|(total, value)| *total += value);
+                total.sum.iter_mut().zip(part.sum).for_each(|(total, value)| *total += value);
+            }
+        }
+        total
     }
 
     /// Adds rows `[n, dim]`, of which `scaled` takes those times the root of their weights.
