@@ -147,12 +147,6 @@ impl Blocks {
 
 impl RowSolver for Blocks {
     fn solve(&mut self, rows: &mut [Solved]) -> bool {
-        rows.iter_mut().all(|Solved { row, x, objective }| match self.solve_row(row, x) {
-            Some(found) => {
-                *objective = found;
-                true
-            }
-            None => false,
-        })
+        rows.iter_mut().all(|Solved { row, x, objective }| self.solve_row(row, x).map(|found| *objective = found).is_some())
     }
 }
