@@ -13,7 +13,7 @@ use super::{
     kind::Learned,
     limits::check_tables,
     mf::IdentityFormula,
-    operations::{linear_without_bias, products_of_pairs, sums_of_pairs},
+    operations::{linear, linear_without_bias, products_of_pairs, sums_of_pairs, tanh},
     pairs::{PairNetwork, Pairs},
 };
 use crate::parameters::Parameters;
@@ -82,6 +82,11 @@ impl BackboneKind for Ncf {
         check_tables(self.dim, &self.init)
     }
 
+    /// 1: tanh is rounded in another way, and the bias is added to the items' part.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         let dim = self.dim as usize;
         Stored::Network { dim: self.products() + dim, weights: dim }
@@ -134,12 +139,12 @@ impl PairNetwork for Ncf {
     ) -> Result<Tensor> {
         let [to_users, to_items, bias, output] = weights else { unreachable!("as many weights as there are names") };
         let places = [of_users, of_items];
-        let (of_users, of_items) = (linear_without_bias(users, to_users)?, linear_without_bias(items, to_items)?);
-        let mut sums = sums_of_pairs(&of_users, &of_items, places)?.broadcast_add(bias)?;
+        let (of_users, of_items) = (linear_without_bias(users, to_users)?, linear(items, to_items, bias)?);
+        let mut sums = sums_of_pairs(&of_users, &of_items, places)?;
         if self.form == NcfForm::Ncf {
             sums = (sums + products_of_pairs(users, items, places, 0..self.products())?)?;
         }
-        linear_without_bias(&sums.tanh()?, output)?.squeeze(1)
+        linear_without_bias(&tanh(&sums)?, output)?.squeeze(1)
     }
 
     fn scorer(&self, parameters: &Parameters) -> Scorer {

@@ -14,7 +14,7 @@ use super::{
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
-    operations::{apart, together},
+    operations::{apart, tanh, together},
     stack::{Shape, Stack},
 };
 use crate::{
@@ -69,6 +69,11 @@ impl BackboneKind for NiaGcn {
 
     fn check(&self) -> std::result::Result<(), String> {
         self.stack().check()
+    }
+
+    /// 1: tanh is rounded in another way.
+    fn revision(&self) -> u32 {
+        1
     }
 
     fn stored(&self) -> Stored {
@@ -128,7 +133,7 @@ impl Forward for Depths {
         for weights in weights.chunks_exact(OF_DEPTH) {
             let sums = self.adjacency.propagate(&nodes)?;
             let products = ((sums.sqr()? - self.squared.propagate(&nodes.sqr()?)?)? * 0.5)?;
-            blocks.push((sums.matmul(&weights[0])? + products.matmul(&weights[1])?)?.tanh()?);
+            blocks.push(tanh(&(sums.matmul(&weights[0])? + products.matmul(&weights[1])?)?)?);
             nodes = sums;
         }
         let (users, items) = apart(&Tensor::cat(&blocks, 1)?, tables)?;

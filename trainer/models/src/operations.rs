@@ -14,7 +14,8 @@ mod rows;
 mod select;
 
 use candle_core::{Result, Tensor};
-use elementwise::{LeakyRelu, UnitRows};
+pub(crate) use elementwise::tanh_in_place;
+use elementwise::{LeakyRelu, Tanh, UnitRows};
 pub(crate) use given::given;
 use hidden::Hidden;
 use linear::{Gelu, Linear, Times};
@@ -74,6 +75,14 @@ pub(crate) fn unit_rows(rows: &Tensor) -> Result<Tensor> {
 /// When the values are no floats.
 pub(crate) fn leaky_relu(values: &Tensor, slope: f64) -> Result<Tensor> {
     if is_ours(values) { values.contiguous()?.apply_op1(LeakyRelu { slope }) } else { plain::leaky_relu(values, slope) }
+}
+
+/// The hyperbolic tangent of each number.
+///
+/// # Errors
+/// When the values are no floats.
+pub(crate) fn tanh(values: &Tensor) -> Result<Tensor> {
+    if is_ours(values) { values.contiguous()?.apply_op1(Tanh) } else { values.tanh() }
 }
 
 /// Rows with mean 0 and variance 1, times a gain, plus a bias, both `[1, dim]`: `(x - mean) / sqrt(variance + 1e-12) * gain + bias`.
@@ -212,6 +221,7 @@ mod tests {
         };
         close(&linear(&x, &weights, &bias).unwrap(), &expected);
         close(&gelu(&x).unwrap(), &x.gelu_erf().unwrap());
+        close(&tanh(&x).unwrap(), &x.tanh().unwrap());
         let zero = Var::from_tensor(&Tensor::zeros((1, 1), DType::F64, &Device::Cpu).unwrap()).unwrap();
         let gradients = gelu(&zero).unwrap().sum_all().unwrap().backward().unwrap();
         assert_eq!(gradients.get(&zero).unwrap().to_vec2::<f64>().unwrap(), [[0.5]]);
@@ -230,6 +240,7 @@ mod tests {
     fn single_precision_is_double_precision_rounded() {
         let square = [matrix([40, 20], |number| 4.0 * (0.3 + 1.7 * number).sin())];
         assert_single_precision(|given| gelu(&given[0]), &square);
+        assert_single_precision(|given| tanh(&given[0]), &square);
         assert_single_precision(|given| causal_softmax(&given[0]), &square);
     }
 
@@ -251,6 +262,7 @@ mod tests {
         let of_map = [rows.clone(), matrix([3, 3], |number| (0.2 * number).cos()), matrix([1, 3], |number| 0.3 - number)];
         assert_derivatives(|given| weigh(linear(&given[0], &given[1], &given[2]).unwrap()), &of_map);
         assert_derivatives(|given| weigh(gelu(&given[0]).unwrap()), std::slice::from_ref(&rows));
+        assert_derivatives(|given| weigh(tanh(&given[0]).unwrap()), std::slice::from_ref(&rows));
         assert_derivatives(|given| weigh(times_constants(&given[0], weights.clone()).unwrap()), std::slice::from_ref(&rows));
         let of_norm = [rows.clone(), matrix([1, 3], |number| 0.5 + number), matrix([1, 3], |number| 0.1 * number)];
         assert_derivatives(|given| weigh(layer_norm(&given[0], &given[1], &given[2]).unwrap()), &of_norm);

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use vectors::Matrix;
 
 /// Rows that one task takes.
-const ROWS: usize = 32;
+const ROWS: usize = 64;
 
 fn by_rows(values: &[f32], dim: usize) -> View<'_> {
     View { values, row: dim, column: 1 }
@@ -51,12 +51,8 @@ pub(super) fn gradients(derivatives: &[f32], input: &[f32], [from, to]: [usize; 
     [Matrix { rows: to, dim: from, values: of_weights }, Matrix { rows: 1, dim: to, values: of_bias }]
 }
 
-/// tanh in place.
-pub(super) fn tanh(values: &mut [f32]) {
-    values.par_chunks_mut(4096).for_each(|values| values.iter_mut().for_each(|value| *value = value.tanh()));
-}
-
 /// Derivatives by tanh's outputs become those by its inputs.
 pub(super) fn tanh_backward(derivatives: &mut [f32], outputs: &[f32]) {
-    derivatives.iter_mut().zip(outputs).for_each(|(derivative, output)| *derivative *= 1.0 - output * output);
+    let both = derivatives.par_iter_mut().zip(outputs).with_min_len(4096);
+    both.for_each(|(derivative, output)| *derivative *= 1.0 - output * output);
 }

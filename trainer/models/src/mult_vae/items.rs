@@ -11,10 +11,17 @@ use optimizers::{Parameter, Stepper};
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
-/// Items of a chunk.
-pub(super) const ITEMS: usize = 2048;
+/// Items of a chunk, at most.
+const ITEMS: usize = 2048;
+/// Chunks that a catalogue has at least, so that threads can share it, but for one of a few hundred items.
+const CHUNKS: usize = 4;
 /// Exponentials of a batch that are kept from one pass to the next; of a larger catalogue they are made twice.
 const KEPT: usize = 1 << 26;
+
+/// Items of a chunk of a catalogue: a multiple of what a product holds in its registers.
+pub(super) fn chunk_items(items: usize) -> usize {
+    items.div_ceil(CHUNKS).next_multiple_of(32).min(ITEMS)
+}
 
 /// The hidden layer of a batch of users, `hidden [B, dim]`.
 pub(super) struct Batch<'a> {
@@ -51,7 +58,7 @@ impl Batch<'_> {
 
     fn chunk(&self, first: usize, weights: &[f32], bias: &[f32], dim: usize) -> Chunk {
         let count = bias.len();
-        let mut logits: Vec<f32> = self.users.iter().flat_map(|_| bias).copied().collect();
+        let mut logits = bias.repeat(self.users.len());
         let (hidden, weights) = (View { values: self.hidden, row: dim, column: 1 }, View { values: weights, row: 1, column: dim });
         multiply([self.users.len(), dim, count], &mut logits, true, hidden, weights);
         let of_user = |(row, &user): (&[f32], &u32)| self.positives(user, first, count).map(|at| f64::from(row[at])).sum::<f64>();
@@ -63,11 +70,12 @@ impl Batch<'_> {
     /// A step of weights `[items, dim]` and bias by the mean of L over the users: the sum of L, and the derivatives of the mean by `hidden`.
     pub(super) fn step(&self, [weights, bias]: [&mut Parameter; 2], stepper: &Stepper) -> (f64, Vec<f32>) {
         let (dim, items) = (weights.values.dim, weights.values.rows);
+        let size = chunk_items(items);
         let keeps = self.users.len() * items <= KEPT;
-        let parts = weights.values.values.par_chunks(ITEMS * dim).zip(bias.values.values.par_chunks(ITEMS)).enumerate();
+        let parts = weights.values.values.par_chunks(size * dim).zip(bias.values.values.par_chunks(size)).enumerate();
         let chunks: Vec<Chunk> = parts
             .map(|(at, (weights, bias))| {
-                let mut chunk = self.chunk(at * ITEMS, weights, bias, dim);
+                let mut chunk = self.chunk(at * size, weights, bias, dim);
                 if !keeps {
                     chunk.exponentials = Vec::new();
                 }
@@ -82,9 +90,9 @@ impl Batch<'_> {
         let share = 1.0 / self.users.len() as f64;
         let kept: Vec<OnceLock<Back>> = chunks.iter().map(|_| OnceLock::new()).collect();
         let (bias_values, chunks) = (&bias.values.values, &chunks);
-        stepper.move_blocks(weights, ITEMS, |at, values, gradients, touched| {
+        stepper.move_blocks(weights, size, |at, values, gradients, touched| {
             touched.fill(true);
-            let (first, count) = (at * ITEMS, touched.len());
+            let (first, count) = (at * size, touched.len());
             let again = (!keeps).then(|| self.chunk(first, values, &bias_values[first..first + count], dim).exponentials);
             let mut derivatives = again.unwrap_or_else(|| chunks[at].exponentials.clone());
             for (place, (row, &user)) in derivatives.chunks_exact_mut(count).zip(self.users).enumerate() {
@@ -106,7 +114,8 @@ impl Batch<'_> {
         let mut of_hidden = vec![0.0; self.hidden.len()];
         let mut of_bias = Vec::with_capacity(items);
         for back in kept.into_iter().map(|back| back.into_inner().expect("every chunk is visited")) {
-            of_hidden.iter_mut().zip(back.of_hidden).for_each(|(sum, value)| *sum += value);
+            let rows = of_hidden.par_chunks_mut(dim).zip(back.of_hidden.par_chunks(dim));
+            rows.for_each(|(sums, values)| sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value));
             of_bias.extend(back.of_bias);
         }
         stepper.move_by(bias, of_bias);

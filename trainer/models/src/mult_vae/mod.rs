@@ -14,6 +14,7 @@ use super::{
     by_users::{ByItem, Numbered, UserBatches},
     kind::Iterative,
     noise::{dropout, normal},
+    operations::tanh_in_place,
     stack::check_share,
 };
 use crate::parameters::weights_state;
@@ -35,6 +36,8 @@ mod tests;
 
 /// A wider layer is taken for a slip.
 const WIDEST: u32 = 16_384;
+/// Rows of the first layer that one task moves.
+const ROWS: usize = 64;
 /// Users of a block whose vectors are made to be ranked.
 const USERS: usize = 1024;
 
@@ -119,9 +122,10 @@ impl BackboneKind for MultVae {
         self.optimizer.check_own()
     }
 
-    /// 1: the divergence comes in towards a weight of 1, as in the release. 2: the noise has other numbers.
+    /// 1: the divergence comes in towards a weight of 1, as in the release. 2: the noise has other numbers. 3: tanh is rounded in another way, and small
+    /// catalogues have more chunks.
     fn revision(&self) -> u32 {
-        2
+        3
     }
 
     /// The decoder's hidden layer with a 1 behind it, and W_4 with b_4.
@@ -145,7 +149,8 @@ impl Iterative for MultVae {
         let Sizes { users, items, .. } = sizes;
         let (hidden, batch) = (u64::from(self.hidden), u64::from(self.batch_size).min(users));
         let tables = 2 * 3 * items * hidden * 4;
-        let (chunk, chunks) = ((items::ITEMS as u64).min(items), items.div_ceil(items::ITEMS as u64));
+        let chunk = items::chunk_items(items as usize) as u64;
+        let chunks = items.div_ceil(chunk);
         let of_chunk = 2 * batch * chunk * 4 + chunk * hidden * 4;
         let threads = rayon::current_num_threads() as u64;
         let step = items * hidden * 4 + batch * items * 4 + threads * of_chunk + (chunks + 8) * batch * hidden * 4;
@@ -241,25 +246,27 @@ impl<'d> MultVaeTraining<'d> {
         let of_drawn = dense::backward(&derivatives, &third.values);
         let of_third = dense::gradients(&derivatives, &drawn, [dim, width]);
         let share = (beta / users.len() as f64) as f32;
-        let mut divergence = 0.0;
         let mut of_latent = vec![0.0; latent.len()];
-        let both = of_latent.chunks_exact_mut(2 * dim).zip(latent.chunks_exact(2 * dim));
-        for ((target, latent), (of_drawn, noise)) in both.zip(of_drawn.chunks_exact(dim).zip(noise.chunks_exact(dim))) {
+        let targets = of_latent.par_chunks_exact_mut(2 * dim).zip(latent.par_chunks_exact(2 * dim));
+        let of_user = |((target, latent), (of_drawn, noise)): ((&mut [f32], &[f32]), (&[f32], &[f32]))| {
+            let mut divergence = 0.0;
             for at in 0..dim {
                 let (mean, log, variance) = (latent[at], latent[dim + at], latent[dim + at].exp());
                 divergence += 0.5 * f64::from(mean * mean + variance - log - 1.0);
                 target[at] = of_drawn[at] + share * mean;
                 target[dim + at] = 0.5 * (of_drawn[at] * noise[at] * variance.sqrt() + share * (variance - 1.0));
             }
-        }
+            divergence
+        };
+        let divergences: Vec<f64> = targets.zip(of_drawn.par_chunks_exact(dim).zip(noise.par_chunks_exact(dim))).map(of_user).collect();
         let mut of_hidden = dense::backward(&of_latent, &second.values);
         let of_second = dense::gradients(&of_latent, &hidden, [width, 2 * dim]);
         dense::tanh_backward(&mut of_hidden, &hidden);
         let mut of_first_bias = vec![0.0; width];
         of_hidden.chunks_exact(width).for_each(|row| of_first_bias.iter_mut().zip(row).for_each(|(sum, value)| *sum += value));
         let pairs = ByItem::new(rows, first.values.rows);
-        stepper.move_blocks(first, 256, |block, _, gradients, touched| {
-            for (item, (gradient, touched)) in (block * 256..).zip(gradients.chunks_exact_mut(width).zip(touched)) {
+        stepper.move_blocks(first, ROWS, |block, _, gradients, touched| {
+            for (item, (gradient, touched)) in (block * ROWS..).zip(gradients.chunks_exact_mut(width).zip(touched)) {
                 let (places, numbers) = pairs.of(item);
                 *touched = !places.is_empty();
                 gradient.fill(0.0);
@@ -271,7 +278,7 @@ impl<'d> MultVaeTraining<'d> {
             stepper.move_by(weights, gradient.values);
         }
         stepper.finish_step();
-        likelihood + beta * divergence
+        likelihood + beta * divergences.iter().sum::<f64>()
     }
 }
 
@@ -289,7 +296,7 @@ impl Epochs for MultVaeTraining<'_> {
             }
             total += loss;
         }
-        match self.weights.iter().find_map(Parameter::not_finite) {
+        match self.weights.par_iter().find_map_first(Parameter::not_finite) {
             Some(tensor) => Err(Error::NotFinite { epoch, step: self.batches.steps() as u32, tensor }),
             None => Ok(total / self.batches.len().max(1) as f64),
         }
@@ -345,15 +352,18 @@ fn middle(
         sum.copy_from_slice(&first_bias.values);
         weighted_sum(&first.values, &row.ids, &row.numbers, sum);
     });
-    dense::tanh(&mut hidden);
+    tanh_in_place(&mut hidden);
     let latent = dense::forward(&hidden, second, &second_bias.values);
     let mut drawn: Vec<f32> = latent.chunks_exact(2 * dim).flat_map(|row| &row[..dim]).copied().collect();
     if let Some(noise) = noise {
-        let logs = latent.chunks_exact(2 * dim).flat_map(|row| &row[dim..]);
-        drawn.iter_mut().zip(logs).zip(noise).for_each(|((value, log), noise)| *value += (0.5 * log).exp() * noise);
+        let rows = drawn.par_chunks_exact_mut(dim).zip(latent.par_chunks_exact(2 * dim).zip(noise.par_chunks_exact(dim)));
+        rows.for_each(|(drawn, (latent, noise))| {
+            let draws = drawn.iter_mut().zip(&latent[dim..]).zip(noise);
+            draws.for_each(|((value, log), noise)| *value += (0.5 * log).exp() * noise);
+        });
     }
     let mut decoded = dense::forward(&drawn, third, &third_bias.values);
-    dense::tanh(&mut decoded);
+    tanh_in_place(&mut decoded);
     Middle { hidden, latent, drawn, decoded }
 }
 

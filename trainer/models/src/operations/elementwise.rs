@@ -1,6 +1,6 @@
 //! Operations that go once over their numbers, in parallel, forward and back: candle's own have one thread and a pass for each part of a formula.
 
-use super::real::Real;
+use super::real::{Loop, Real, vectorized};
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Storage, Tensor, bail};
 use rayon::prelude::*;
 
@@ -106,6 +106,63 @@ impl CustomOp2 for LeakyReluBackward {
 
     fn cpu_fwd(&self, x: &CpuStorage, of_x: &Layout, derivative: &CpuStorage, of_derivative: &Layout) -> Result<(CpuStorage, Shape)> {
         run(self, &[(x, of_x), (derivative, of_derivative)])
+    }
+}
+
+/// `tanh(x)`
+pub(super) struct Tanh;
+
+/// The derivative by x from `y = tanh(x)` and the derivative by y: `dL/dy (1 - y²)`.
+struct TanhBackward;
+
+/// tanh of each number, in its place.
+pub(crate) fn tanh_in_place<T: Real>(values: &mut [T]) {
+    struct Each<'a, T>(&'a mut [T]);
+    impl<T: Real> Loop for Each<'_, T> {
+        #[inline(always)]
+        fn run(self) {
+            self.0.iter_mut().for_each(|value| *value = Real::tanh(*value));
+        }
+    }
+    values.par_chunks_mut(NUMBERS).for_each(|values| vectorized(Each(values)));
+}
+
+impl Operation for Tanh {
+    fn run<T: Real>(&self, from: &[&[T]], _shape: &Shape) -> Result<Vec<T>> {
+        let mut values = from[0].to_vec();
+        tanh_in_place(&mut values);
+        Ok(values)
+    }
+}
+
+impl Operation for TanhBackward {
+    fn run<T: Real>(&self, from: &[&[T]], _shape: &Shape) -> Result<Vec<T>> {
+        let both = from[0].par_iter().zip(from[1]).with_min_len(NUMBERS);
+        Ok(both.map(|(&y, &derivative)| derivative * (T::one() - y * y)).collect())
+    }
+}
+
+impl CustomOp1 for Tanh {
+    fn name(&self) -> &'static str {
+        "tanh"
+    }
+
+    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        run(self, &[(storage, layout)])
+    }
+
+    fn bwd(&self, _x: &Tensor, y: &Tensor, derivative: &Tensor) -> Result<Option<Tensor>> {
+        y.apply_op2_no_bwd(&derivative.contiguous()?, &TanhBackward).map(Some)
+    }
+}
+
+impl CustomOp2 for TanhBackward {
+    fn name(&self) -> &'static str {
+        "tanh-backward"
+    }
+
+    fn cpu_fwd(&self, y: &CpuStorage, of_y: &Layout, derivative: &CpuStorage, of_derivative: &Layout) -> Result<(CpuStorage, Shape)> {
+        run(self, &[(y, of_y), (derivative, of_derivative)])
     }
 }
 
