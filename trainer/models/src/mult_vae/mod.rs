@@ -20,12 +20,14 @@ use super::{
 use crate::parameters::weights_state;
 use crate::{Error, Result};
 use dataset::{Dataset, Interactions};
+use dense::ROWS;
 use embeddings::weighted_sum;
 use evaluator::{Factors, Scorer};
 use items::Batch;
 use optimizers::{Adam, Optimizer, Parameter, Stepper};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use streams::{Purpose, Stream};
 use vectors::{Matrix, Similarity};
 
@@ -36,8 +38,6 @@ mod tests;
 
 /// A wider layer is taken for a slip.
 const WIDEST: u32 = 16_384;
-/// Rows of the first layer that one task moves.
-const ROWS: usize = 64;
 /// Users of a block whose vectors are made to be ranked.
 const USERS: usize = 1024;
 
@@ -241,30 +241,36 @@ impl<'d> MultVaeTraining<'d> {
         let (width, dim) = (self.settings.hidden as usize, self.settings.dim as usize);
         let [first, first_bias, second, second_bias, third, third_bias, last, last_bias] = &mut self.weights;
         let batch = Batch { train: self.train, users, hidden: &decoded };
-        let (likelihood, mut derivatives) = batch.step([last, last_bias], stepper);
-        dense::tanh_backward(&mut derivatives, &decoded);
-        let of_drawn = dense::backward(&derivatives, &third.values);
-        let of_third = dense::gradients(&derivatives, &drawn, [dim, width]);
+        let (likelihood, mut of_decoded) = batch.step([last, last_bias], stepper);
         let share = (beta / users.len() as f64) as f32;
-        let mut of_latent = vec![0.0; latent.len()];
-        let targets = of_latent.par_chunks_exact_mut(2 * dim).zip(latent.par_chunks_exact(2 * dim));
-        let of_user = |((target, latent), (of_drawn, noise)): ((&mut [f32], &[f32]), (&[f32], &[f32]))| {
+        let (mut of_latent, mut of_hidden) = (vec![0.0; latent.len()], vec![0.0; hidden.len()]);
+        let blocks = of_decoded.par_chunks_mut(ROWS * width).zip(of_latent.par_chunks_mut(ROWS * 2 * dim));
+        let of_block = |(block, ((of_decoded, of_latent), of_hidden)): (usize, ((&mut [f32], &mut [f32]), &mut [f32]))| {
+            let users = block * ROWS..block * ROWS + of_hidden.len() / width;
+            dense::tanh_backward(of_decoded, rows_of(&decoded, &users, width));
+            let mut of_drawn = vec![0.0; users.len() * dim];
+            dense::backward(of_decoded, &third.values, &mut of_drawn);
+            let latent = rows_of(&latent, &users, 2 * dim).chunks_exact(2 * dim).zip(rows_of(noise, &users, dim).chunks_exact(dim));
             let mut divergence = 0.0;
-            for at in 0..dim {
-                let (mean, log, variance) = (latent[at], latent[dim + at], latent[dim + at].exp());
-                divergence += 0.5 * f64::from(mean * mean + variance - log - 1.0);
-                target[at] = of_drawn[at] + share * mean;
-                target[dim + at] = 0.5 * (of_drawn[at] * noise[at] * variance.sqrt() + share * (variance - 1.0));
+            for ((target, of_drawn), (latent, noise)) in of_latent.chunks_exact_mut(2 * dim).zip(of_drawn.chunks_exact(dim)).zip(latent) {
+                for at in 0..dim {
+                    let (mean, log, variance) = (latent[at], latent[dim + at], latent[dim + at].exp());
+                    divergence += 0.5 * f64::from(mean * mean + variance - log - 1.0);
+                    target[at] = of_drawn[at] + share * mean;
+                    target[dim + at] = 0.5 * (of_drawn[at] * noise[at] * variance.sqrt() + share * (variance - 1.0));
+                }
             }
+            dense::backward(of_latent, &second.values, of_hidden);
+            dense::tanh_backward(of_hidden, rows_of(&hidden, &users, width));
             divergence
         };
-        let divergences: Vec<f64> = targets.zip(of_drawn.par_chunks_exact(dim).zip(noise.par_chunks_exact(dim))).map(of_user).collect();
-        let mut of_hidden = dense::backward(&of_latent, &second.values);
-        let of_second = dense::gradients(&of_latent, &hidden, [width, 2 * dim]);
-        dense::tanh_backward(&mut of_hidden, &hidden);
-        let mut of_first_bias = vec![0.0; width];
-        of_hidden.chunks_exact(width).for_each(|row| of_first_bias.iter_mut().zip(row).for_each(|(sum, value)| *sum += value));
-        let pairs = ByItem::new(rows, first.values.rows);
+        let divergences: Vec<f64> = blocks.zip(of_hidden.par_chunks_mut(ROWS * width)).enumerate().map(of_block).collect();
+        let items = first.values.rows;
+        let of_networks = || {
+            rayon::join(|| dense::gradients(&of_latent, &hidden, [width, 2 * dim]), || dense::gradients(&of_decoded, &drawn, [dim, width]))
+        };
+        let of_first = || (ByItem::new(rows, items), dense::column_sums(&of_hidden, width));
+        let ((pairs, of_first_bias), (of_second, of_third)) = rayon::join(of_first, of_networks);
         stepper.move_blocks(first, ROWS, |block, _, gradients, touched| {
             for (item, (gradient, touched)) in (block * ROWS..).zip(gradients.chunks_exact_mut(width).zip(touched)) {
                 let (places, numbers) = pairs.of(item);
@@ -275,7 +281,7 @@ impl<'d> MultVaeTraining<'d> {
         });
         stepper.move_by(first_bias, of_first_bias);
         for (weights, gradient) in [second, second_bias, third, third_bias].into_iter().zip(of_second.into_iter().chain(of_third)) {
-            stepper.move_by(weights, gradient.values);
+            stepper.move_by(weights, gradient);
         }
         stepper.finish_step();
         likelihood + beta * divergences.iter().sum::<f64>()
@@ -337,7 +343,7 @@ fn rows(of: &Interactions, users: &[u32]) -> Vec<Numbered> {
         let ids = of.row(user as usize).to_vec();
         Numbered { numbers: vec![1.0 / (ids.len() as f32).sqrt(); ids.len()], ids }
     };
-    users.iter().map(row).collect()
+    users.par_iter().map(row).collect()
 }
 
 /// From x / |x| to the decoder's hidden layer; without `noise` by the mean.
@@ -346,25 +352,34 @@ fn middle(
     rows: &[Numbered],
     noise: Option<&[f32]>,
 ) -> Middle {
-    let dim = third.dim;
-    let mut hidden = vec![0.0; rows.len() * first.dim];
-    hidden.par_chunks_exact_mut(first.dim).zip(rows).for_each(|(sum, row)| {
-        sum.copy_from_slice(&first_bias.values);
-        weighted_sum(&first.values, &row.ids, &row.numbers, sum);
+    let (width, dim, users) = (first.dim, third.dim, rows.len());
+    let [mut hidden, mut latent, mut drawn, mut decoded] = [width, 2 * dim, dim, width].map(|width| vec![0.0; users * width]);
+    let layers = hidden.par_chunks_mut(ROWS * width).zip(latent.par_chunks_mut(ROWS * 2 * dim));
+    let layers = layers.zip(drawn.par_chunks_mut(ROWS * dim).zip(decoded.par_chunks_mut(ROWS * width)));
+    layers.zip(rows.par_chunks(ROWS)).enumerate().for_each(|(block, (((hidden, latent), (drawn, decoded)), rows))| {
+        for (sum, row) in hidden.chunks_exact_mut(width).zip(rows) {
+            sum.copy_from_slice(&first_bias.values);
+            weighted_sum(&first.values, &row.ids, &row.numbers, sum);
+        }
+        tanh_in_place(hidden);
+        dense::forward(hidden, second, &second_bias.values, latent);
+        for (drawn, latent) in drawn.chunks_exact_mut(dim).zip(latent.chunks_exact(2 * dim)) {
+            drawn.copy_from_slice(&latent[..dim]);
+        }
+        if let Some(noise) = noise {
+            let noise = rows_of(noise, &(block * ROWS..block * ROWS + rows.len()), dim);
+            let logs = latent.chunks_exact(2 * dim).flat_map(|latent| &latent[dim..]);
+            drawn.iter_mut().zip(logs).zip(noise).for_each(|((value, log), noise)| *value += (0.5 * log).exp() * noise);
+        }
+        dense::forward(drawn, third, &third_bias.values, decoded);
+        tanh_in_place(decoded);
     });
-    tanh_in_place(&mut hidden);
-    let latent = dense::forward(&hidden, second, &second_bias.values);
-    let mut drawn: Vec<f32> = latent.chunks_exact(2 * dim).flat_map(|row| &row[..dim]).copied().collect();
-    if let Some(noise) = noise {
-        let rows = drawn.par_chunks_exact_mut(dim).zip(latent.par_chunks_exact(2 * dim).zip(noise.par_chunks_exact(dim)));
-        rows.for_each(|(drawn, (latent, noise))| {
-            let draws = drawn.iter_mut().zip(&latent[dim..]).zip(noise);
-            draws.for_each(|((value, log), noise)| *value += (0.5 * log).exp() * noise);
-        });
-    }
-    let mut decoded = dense::forward(&drawn, third, &third_bias.values);
-    tanh_in_place(&mut decoded);
     Middle { hidden, latent, drawn, decoded }
+}
+
+/// Some rows of a matrix.
+fn rows_of<'a>(values: &'a [f32], rows: &Range<usize>, dim: usize) -> &'a [f32] {
+    &values[rows.start * dim..rows.end * dim]
 }
 
 /// The vectors of all histories by z = mu: the decoder's hidden layer with a 1 behind it.
