@@ -67,6 +67,25 @@ fn a_step_follows_the_formula() {
     }
 }
 
+/// More users than one task takes.
+#[test]
+fn a_batch_of_copies_moves_as_the_batch() {
+    let dataset = dataset();
+    let moved = |copies: usize| {
+        let mut training = training(&settings(r#", "dropout": 0.3"#), &dataset);
+        let users = [0, 2, 3, 4];
+        let (rows, noise) = (training.dropped(&users, 1, 2), training.noise(&users, 1, 2));
+        let (users, rows, noise) = (users.repeat(copies), vec![rows; copies].concat(), noise.repeat(copies));
+        let total = training.step(&users, &rows, &noise, 0.4, &mut Stepper::new(&adam(), 0));
+        (total / copies as f64, training.weights.map(|weights| weights.first))
+    };
+    let ((loss, gradients), (loss_of_copies, gradients_of_copies)) = (moved(1), moved(40));
+    assert!((loss - loss_of_copies).abs() < 1e-5 * loss, "{loss} {loss_of_copies}");
+    for (expected, found) in gradients.concat().iter().zip(gradients_of_copies.concat()) {
+        assert!((expected - found).abs() < 1e-6, "{found} {expected}");
+    }
+}
+
 /// Seven chunks and a half of items.
 #[test]
 fn a_softmax_in_chunks_is_that_of_all_items() {
