@@ -15,7 +15,7 @@ use super::{
     encoder::TrainStep,
     kind::Learned,
     noise::{Keyed, dropout},
-    operations::{leaky_relu, sum},
+    operations::{add_bias, leaky_relu, sum},
     stack::{Shape, Stack, check_share, tenth, yes},
 };
 use crate::{
@@ -105,9 +105,9 @@ impl BackboneKind for Gat {
         self.stack().check()
     }
 
-    /// 1: derivatives by attention are added up in another order.
+    /// 1: derivatives by attention are added up in another order. 2: rows are brought to length one by sums in another order.
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     fn stored(&self) -> Stored {
@@ -187,7 +187,7 @@ impl Forward for GatLayers {
             let rows: Vec<Tensor> = rows
                 .map(|(head, weights)| self.head(nodes, weights, step.map(|step| (layer * heads + head, step))))
                 .collect::<Result<_>>()?;
-            (sum(&rows)? / f64::from(heads))?.broadcast_add(bias)
+            add_bias(&(sum(&rows)? / f64::from(heads))?, bias)
         })
     }
 }

@@ -13,6 +13,7 @@ use super::{
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
+    operations::add_bias,
     stack::{Shape, Stack, tenth, yes},
 };
 use crate::{
@@ -74,6 +75,11 @@ impl BackboneKind for Gcn {
         self.stack().check()
     }
 
+    /// 1: rows are brought to length one by sums in another order.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         self.stack().stored()
     }
@@ -126,7 +132,7 @@ impl GcnLayers {
 impl Forward for GcnLayers {
     fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> Result<Encoded> {
         self.stack.forward(parameters, step.map(|step| (self.seed, step)), |_, nodes, weights| {
-            self.adjacency.propagate(&nodes.matmul(&weights[0])?)?.broadcast_add(&weights[1])
+            add_bias(&self.adjacency.propagate(&nodes.matmul(&weights[0])?)?, &weights[1])
         })
     }
 }

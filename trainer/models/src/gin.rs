@@ -13,6 +13,7 @@ use super::{
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
+    operations::{add_bias, hidden},
     stack::{Shape, Stack, tenth, yes},
 };
 use crate::{
@@ -81,6 +82,11 @@ impl BackboneKind for Gin {
         self.stack().check()
     }
 
+    /// 1: rows are brought to length one by sums in another order.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         self.stack().stored()
     }
@@ -135,8 +141,8 @@ impl Forward for GinLayers {
     fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> Result<Encoded> {
         self.stack.forward(parameters, step.map(|step| (self.seed, step)), |_, nodes, weights| {
             let sums = (self.adjacency.propagate(nodes)? + (nodes * self.own)?)?;
-            let hidden = sums.matmul(&weights[0])?.broadcast_add(&weights[1])?.relu()?;
-            hidden.matmul(&weights[2])?.broadcast_add(&weights[3])
+            let hidden = hidden(&sums.matmul(&weights[0])?, &weights[1], None)?;
+            add_bias(&hidden.matmul(&weights[2])?, &weights[3])
         })
     }
 }

@@ -15,7 +15,7 @@ use super::{
     kind::Learned,
     limits::{check_layers, check_tables},
     noise::{Keyed, dropout},
-    operations::{apart, leaky_relu, together, unit_rows},
+    operations::{add_bias, apart, leaky_relu, together, unit_rows},
 };
 use crate::{
     graph::{Adjacency, Links},
@@ -90,6 +90,11 @@ impl BackboneKind for Ngcf {
         })
     }
 
+    /// 1: rows are brought to length one by sums in another order.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize * (1 + self.layers as usize) }
     }
@@ -152,8 +157,8 @@ impl NgcfLayers {
     /// One layer on, before its rows are brought to length one.
     fn layer(&self, at: usize, nodes: &Tensor, weights: &[Tensor], step: Option<&TrainStep>) -> Result<Tensor> {
         let neighbours = self.adjacency.propagate(nodes)?;
-        let sum = (&neighbours + nodes)?.matmul(&weights[0])?.broadcast_add(&weights[1])?;
-        let product = (&neighbours * nodes)?.matmul(&weights[2])?.broadcast_add(&weights[3])?;
+        let sum = add_bias(&(&neighbours + nodes)?.matmul(&weights[0])?, &weights[1])?;
+        let product = add_bias(&(&neighbours * nodes)?.matmul(&weights[2])?, &weights[3])?;
         let layer = leaky_relu(&(sum + product)?, 0.2)?;
         match step {
             Some(step) if self.settings.dropout > 0.0 => {

@@ -17,7 +17,7 @@ use candle_core::{Result, Tensor};
 pub(crate) use elementwise::tanh_in_place;
 use elementwise::{LeakyRelu, Tanh, UnitRows};
 pub(crate) use given::given;
-use hidden::Hidden;
+use hidden::{AddBias, Hidden};
 use linear::{Gelu, Linear, Times};
 use pairs::{Combine, PairRows};
 pub use plain::as_elsewhere;
@@ -91,6 +91,14 @@ pub(crate) fn tanh(values: &Tensor) -> Result<Tensor> {
 /// When the values are no floats, or the shapes differ.
 pub(crate) fn layer_norm(rows: &Tensor, gain: &Tensor, bias: &Tensor) -> Result<Tensor> {
     if is_ours(rows) { rows.contiguous()?.apply_op3(gain, bias, LayerNorm) } else { plain::layer_norm(rows, gain, bias) }
+}
+
+/// `x + bias` for `x [rows, n]` and `bias [1, n]`.
+///
+/// # Errors
+/// When the values are no floats, or the shapes do not fit.
+pub(crate) fn add_bias(x: &Tensor, bias: &Tensor) -> Result<Tensor> {
+    if is_ours(x) { x.contiguous()?.apply_op2(bias, AddBias) } else { x.broadcast_add(bias) }
 }
 
 /// `x W^T + b` for `x [rows, in]`, `W [out, in]` and `b [1, out]`.
@@ -222,6 +230,8 @@ mod tests {
         close(&linear(&x, &weights, &bias).unwrap(), &expected);
         close(&gelu(&x).unwrap(), &x.gelu_erf().unwrap());
         close(&tanh(&x).unwrap(), &x.tanh().unwrap());
+        let row = bias.narrow(1, 0, 3).unwrap().contiguous().unwrap();
+        close(&add_bias(&x, &row).unwrap(), &x.broadcast_add(&row).unwrap());
         let zero = Var::from_tensor(&Tensor::zeros((1, 1), DType::F64, &Device::Cpu).unwrap()).unwrap();
         let gradients = gelu(&zero).unwrap().sum_all().unwrap().backward().unwrap();
         assert_eq!(gradients.get(&zero).unwrap().to_vec2::<f64>().unwrap(), [[0.5]]);
@@ -261,6 +271,8 @@ mod tests {
         assert_derivatives(square, std::slice::from_ref(&rows));
         let of_map = [rows.clone(), matrix([3, 3], |number| (0.2 * number).cos()), matrix([1, 3], |number| 0.3 - number)];
         assert_derivatives(|given| weigh(linear(&given[0], &given[1], &given[2]).unwrap()), &of_map);
+        let with_bias = [rows.clone(), matrix([1, 3], |number| 0.3 - number)];
+        assert_derivatives(|given| weigh(add_bias(&given[0], &given[1]).unwrap()), &with_bias);
         assert_derivatives(|given| weigh(gelu(&given[0]).unwrap()), std::slice::from_ref(&rows));
         assert_derivatives(|given| weigh(tanh(&given[0]).unwrap()), std::slice::from_ref(&rows));
         assert_derivatives(|given| weigh(times_constants(&given[0], weights.clone()).unwrap()), std::slice::from_ref(&rows));

@@ -1,11 +1,13 @@
-//! The numbers of a hidden layer, behind its linear map.
+//! What stands behind a linear map: biases, and the numbers of a hidden layer.
 
 use super::{
-    elementwise::{Operation, run_with_constants},
+    elementwise::{Operation, ROWS, run, run_with_constants},
     linear::ColumnSums,
     real::Real,
 };
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// `relu(x + bias)` for `x [rows, n]` and `bias [1, n]`, times constants of the shape of x; the derivative of relu at 0 is 1, as candle's.
 pub(super) struct Hidden {
@@ -18,17 +20,34 @@ struct ByNumbers {
     factors: Option<Tensor>,
 }
 
+/// `x + bias` for `x [rows, n]` and `bias [1, n]`.
+pub(super) struct AddBias;
+
+/// Changes blocks of rows in place: `change(rows, their range of numbers)`.
+fn by_rows<T: Real>(numbers: &mut [T], width: usize, change: impl Fn(&mut [T], Range<usize>) + Sync) {
+    numbers.par_chunks_mut(ROWS * width).enumerate().for_each(|(block, rows)| {
+        let first = block * ROWS * width;
+        let range = first..first + rows.len();
+        change(rows, range);
+    });
+}
+
+fn multiply_by<T: Real>(numbers: &mut [T], factors: &[T]) {
+    numbers.iter_mut().zip(factors).for_each(|(number, &factor)| *number *= factor);
+}
+
 impl Operation for Hidden {
     fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
         let (_, width) = shape.dims2()?;
-        let mut result = Vec::with_capacity(from[0].len());
-        let relu = |(&x, &bias): (&T, &T)| if x + bias > T::zero() { x + bias } else { T::zero() };
-        for row in from[0].chunks_exact(width) {
-            result.extend(row.iter().zip(from[1]).map(relu));
-        }
-        if let Some(&factors) = from.get(2) {
-            result.iter_mut().zip(factors).for_each(|(value, &factor)| *value *= factor);
-        }
+        let mut result = from[0].to_vec();
+        by_rows(&mut result, width, |rows, range| {
+            for row in rows.chunks_exact_mut(width) {
+                row.iter_mut().zip(from[1]).for_each(|(x, &bias)| *x = if *x + bias > T::zero() { *x + bias } else { T::zero() });
+            }
+            if let Some(factors) = from.get(2) {
+                multiply_by(rows, &factors[range]);
+            }
+        });
         Ok(result)
     }
 }
@@ -36,15 +55,44 @@ impl Operation for Hidden {
 impl Operation for ByNumbers {
     fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
         let (_, width) = shape.dims2()?;
-        let mut result = Vec::with_capacity(from[0].len());
-        let by = |((&x, &derivative), &bias): ((&T, &T), &T)| if x + bias >= T::zero() { derivative } else { T::zero() };
-        for (row, derivatives) in from[0].chunks_exact(width).zip(from[1].chunks_exact(width)) {
-            result.extend(row.iter().zip(derivatives).zip(from[2]).map(by));
-        }
-        if let Some(&factors) = from.get(3) {
-            result.iter_mut().zip(factors).for_each(|(value, &factor)| *value *= factor);
-        }
+        let mut result = from[1].to_vec();
+        by_rows(&mut result, width, |rows, range| {
+            for (row, x) in rows.chunks_exact_mut(width).zip(from[0][range.clone()].chunks_exact(width)) {
+                let numbers = row.iter_mut().zip(x.iter().zip(from[2]));
+                numbers.for_each(|(derivative, (&x, &bias))| *derivative = if x + bias >= T::zero() { *derivative } else { T::zero() });
+            }
+            if let Some(factors) = from.get(3) {
+                multiply_by(rows, &factors[range]);
+            }
+        });
         Ok(result)
+    }
+}
+
+impl Operation for AddBias {
+    fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
+        let (_, width) = shape.dims2()?;
+        let mut result = from[0].to_vec();
+        by_rows(&mut result, width, |rows, _| {
+            rows.chunks_exact_mut(width).for_each(|row| row.iter_mut().zip(from[1]).for_each(|(x, &bias)| *x += bias));
+        });
+        Ok(result)
+    }
+}
+
+impl CustomOp2 for AddBias {
+    fn name(&self) -> &'static str {
+        "add-bias"
+    }
+
+    fn cpu_fwd(&self, x: &CpuStorage, of_x: &Layout, bias: &CpuStorage, of_bias: &Layout) -> Result<(CpuStorage, Shape)> {
+        run(self, &[(x, of_x), (bias, of_bias)])
+    }
+
+    fn bwd(&self, _x: &Tensor, _bias: &Tensor, _result: &Tensor, derivative: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
+        let derivative = derivative.contiguous()?;
+        let by_bias = derivative.apply_op1_no_bwd(&ColumnSums)?;
+        Ok((Some(derivative), Some(by_bias)))
     }
 }
 

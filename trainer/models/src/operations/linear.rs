@@ -6,7 +6,11 @@ use super::{
 };
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, Layout, Result, Shape, Tensor};
 use embeddings::product::{View, multiply};
+use rayon::prelude::*;
 use std::ops::Range;
+
+/// Rows of one parallel task: as many as make what a product does before it begins small.
+const ROWS: usize = 256;
 
 /// `x W^T` or `x W^T + b` for some columns of x, with `W [out, columns]` and `b [1, out]`.
 pub(super) struct Linear {
@@ -38,7 +42,10 @@ impl Operation for Linear {
         let outputs = from[1].len() / inputs;
         let weights = View { values: from[1], row: 1, column: inputs };
         let mut result = from.get(2).map_or_else(|| vec![T::zero(); rows * outputs], |bias| bias.repeat(rows));
-        multiply([rows, inputs, outputs], &mut result, from.len() > 2, view(from[0], width, &self.columns), weights);
+        result.par_chunks_mut(ROWS * outputs).zip(from[0].par_chunks(ROWS * width)).for_each(|(result, x)| {
+            let shape = [result.len() / outputs, inputs, outputs];
+            multiply(shape, result, from.len() > 2, view(x, width, &self.columns), weights);
+        });
         Ok(result)
     }
 
@@ -52,7 +59,10 @@ impl Operation for ByInput {
         let ((rows, outputs), inputs) = (shape.dims2()?, self.columns.len());
         let mut result = vec![T::zero(); rows * inputs];
         let weights = View { values: from[1], row: inputs, column: 1 };
-        multiply([rows, outputs, inputs], &mut result, false, View { values: from[0], row: outputs, column: 1 }, weights);
+        result.par_chunks_mut(ROWS * inputs).zip(from[0].par_chunks(ROWS * outputs)).for_each(|(result, derivatives)| {
+            let derivatives = View { values: derivatives, row: outputs, column: 1 };
+            multiply([result.len() / inputs, outputs, inputs], result, false, derivatives, weights);
+        });
         if inputs == self.width {
             return Ok(result);
         }
