@@ -16,6 +16,10 @@ use vectors::Similarity;
 
 /// Numbers of a vector.
 const DIM: usize = 32;
+/// How all vectors are drawn.
+const START: Init = Init::Normal(Normal { std: 1.0 });
+/// The table of users that the model has not seen, beside those of its own users, 0, and of items, 1.
+const NEW_USERS: u32 = 2;
 
 /// `random` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -35,15 +39,21 @@ impl BackboneKind for Random {
         Stored::Vectors { dim: DIM }
     }
 
+    /// 1: new users have orders of their own.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Everyone
+        let seed = self.seed;
+        FoldIn::WithoutHistory(Box::new(move |users| START.matrix([users, DIM], seed, NEW_USERS)))
     }
 }
 
 impl ClosedForm for Random {
     /// The vectors p and q.
     fn fit(&self, dataset: &Dataset, _memory: usize) -> Result<Scorer> {
-        let Tables { users, items } = Init::Normal(Normal { std: 1.0 }).tables(dataset.users(), dataset.items(), DIM, self.seed);
+        let Tables { users, items } = START.tables(dataset.users(), dataset.items(), DIM, self.seed);
         Ok(Factors { users, items, similarity: Similarity::Cosine }.into())
     }
 
@@ -95,6 +105,17 @@ mod tests {
         (0..4_000).for_each(|seed| counts[orders([1, 40], seed)[0][0] as usize] += 1);
         let statistic = chi_square(&counts);
         assert!(statistic < 72.1, "{statistic}");
+    }
+
+    #[test]
+    fn new_users_have_vectors_of_their_own() {
+        let dataset = dataset_of([20, 50], &[]);
+        let Scorer::Factors(Factors { users, .. }) = Random { seed: 3 }.fit(&dataset, 1 << 20).unwrap() else { unreachable!() };
+        let FoldIn::WithoutHistory(vectors) = (Random { seed: 3 }).how_to_fold_in() else { unreachable!() };
+        let new = vectors(20);
+        let rows = new.values.chunks_exact(DIM).chain(users.values.chunks_exact(DIM));
+        let different: std::collections::BTreeSet<Vec<u32>> = rows.map(|row| row.iter().map(|value| value.to_bits()).collect()).collect();
+        assert_eq!((new.rows, new.dim, different.len()), (20, DIM, 40));
     }
 
     #[test]

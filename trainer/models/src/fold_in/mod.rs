@@ -15,8 +15,8 @@ use vectors::Matrix;
 pub enum FoldIn {
     /// The model's weights score a history as they are.
     History,
-    /// All users have the same vector.
-    Everyone,
+    /// A history does not change how a user is scored: the vectors of so many new users.
+    WithoutHistory(Box<dyn Fn(usize) -> Matrix>),
     /// A user's vector solves the equations of the model's objective.
     LeastSquares(Equations),
     /// A user's vector comes from a ridge regression on the items of the history.
@@ -70,7 +70,7 @@ impl FoldIn {
     pub fn words(&self) -> &'static str {
         match self {
             Self::History => "exactly",
-            Self::Everyone => "as everyone",
+            Self::WithoutHistory(_) => "as everyone",
             Self::LeastSquares(_) => "exactly, by the user's equations",
             Self::Ridge => "by ridge regression",
             Self::Forward(words) => words,

@@ -75,25 +75,20 @@ impl Backbone {
             return Ok(Factors { users: rows_of(&all, &users.new), items, similarity }.into());
         }
         let (way, histories) = (self.how_to_fold_in(), &users.histories);
-        let (items, similarity, own) = match (&way, model.scorer) {
+        let (items, similarity) = match (&way, model.scorer) {
             (FoldIn::Unknown(reason), _) => return Err(Error::Impossible(FoldIn::refusal(reason))),
             (FoldIn::History, scorer) => return Ok(scorer),
             (FoldIn::Neighbours(nearest), scorer) => {
                 drop(scorer); // before its successor takes as much
                 return Ok(nearest.among(users.dataset()));
             }
-            (
-                _,
-                Scorer::Factors(Factors { users, items, similarity })
-                | Scorer::Histories(Histories { validation: users, items, similarity, .. }),
-            ) => (items, similarity, users),
+            (_, Scorer::Factors(Factors { items, similarity, .. }) | Scorer::Histories(Histories { items, similarity, .. })) => {
+                (items, similarity)
+            }
             _ => return Err(Error::Impossible(FoldIn::refusal("what is stored of it has no vectors of users and items"))),
         };
         let users = match way {
-            FoldIn::Everyone => {
-                let values = (0..histories.users()).flat_map(|_| own.row(0)).copied().collect();
-                Matrix { rows: histories.users(), dim: own.dim, values }
-            }
+            FoldIn::WithoutHistory(vectors) => vectors(histories.users()),
             FoldIn::LeastSquares(Equations(model)) => solved(&*model, &items, histories)?,
             FoldIn::Encoder(encoder) => encoder.encode(&model.parameters, histories)?,
             FoldIn::Forward(_) | FoldIn::Attached => forward::users(self.forward_pass(), &model.parameters, users)?,
