@@ -71,20 +71,29 @@ impl Error {
     }
 }
 
+/// What to do where no more files can be opened.
+pub const MORE_FILES: &str = "raise the limit of open files (ulimit -n)";
+
+/// Whether the system refuses a file as too many are open, of the process (`EMFILE`) or of the machine (`ENFILE`).
+pub fn is_out_of_files(error: &io::Error) -> bool {
+    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
+}
+
 /// A store's error as one text. Where the operating system refused a file, its own words say it all; otherwise the outermost error holds
 /// the texts of those inside it.
 fn in_words(error: &(dyn Cause + 'static)) -> String {
     let mut causes = iter::successors(Some(error), |error| (*error).source());
     let system = causes.find_map(|error| error.downcast_ref::<io::Error>());
-    match system.and_then(|error| Some((error, remedy(error.kind())?))) {
+    match system.and_then(|error| Some((error, remedy(error)?))) {
         Some((error, remedy)) => format!("{error}; {remedy}"),
         None => error.to_string(),
     }
 }
 
 /// What to do about a file that the operating system refuses.
-fn remedy(kind: io::ErrorKind) -> Option<&'static str> {
-    match kind {
+fn remedy(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        _ if is_out_of_files(error) => Some(MORE_FILES),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("free some space there, or store elsewhere"),
         io::ErrorKind::FileTooLarge => Some("raise the limit of a file's size (ulimit -f), or store elsewhere"),
         io::ErrorKind::Unsupported => Some("use another path"),
@@ -116,6 +125,8 @@ mod tests {
         assert_eq!(full, "cannot write runs/a: No space left on device (os error 28); free some space there, or store elsewhere");
         let file = text(io::Error::from_raw_os_error(20));
         assert!(file.contains("Not a directory (os error 20); a file stands where a folder is expected"), "{file}");
+        let files = text(io::Error::from_raw_os_error(24));
+        assert_eq!(files, "cannot write runs/a: Too many open files (os error 24); raise the limit of open files (ulimit -n)");
         assert_eq!(text(io::Error::other("reset")), "cannot write runs/a: Generic store error: cannot copy: reset");
     }
 }

@@ -29,7 +29,7 @@ mod tensor_file;
 mod writer;
 
 pub use cache::Cache;
-pub use error::{Error, Result};
+pub use error::{Error, MORE_FILES, Result, is_out_of_files};
 pub use file_entry::{FileEntry, Files};
 pub use interactions::Interactions;
 pub use location::{Location, Origin, Unfinished, wait_for_first_answers};

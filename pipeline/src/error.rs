@@ -133,7 +133,7 @@ pub enum Error {
         reason: String,
     },
     /// The scratch folder cannot be used.
-    #[error("cannot write in the scratch folder {folder} (set TMPDIR for another one)")]
+    #[error("cannot write in the scratch folder {folder} ({})", scratch_remedy(source))]
     Scratch {
         /// The folder.
         folder: String,
@@ -173,6 +173,11 @@ impl Error {
     pub(crate) fn query(action: impl Into<String>, source: DataFusionError) -> Self {
         Self::Query { action: action.into(), source: Box::new(source) }
     }
+}
+
+/// What to do where scratch files cannot be written.
+fn scratch_remedy(error: &io::Error) -> &'static str {
+    if dataset::is_out_of_files(error) { dataset::MORE_FILES } else { "set TMPDIR for another one" }
 }
 
 /// A count and its noun: `1 user`, `2 users`.

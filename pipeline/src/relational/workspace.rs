@@ -287,6 +287,9 @@ fn buckets_of_tasks(rows: u64, tasks: usize) -> usize {
 fn failed(error: DataFusionError, limits: &Limits) -> Error {
     match (error.find_root(), limits.memory) {
         (DataFusionError::ResourcesExhausted(_), Some(limit)) => Error::Memory { limit, source: Box::new(error) },
+        (DataFusionError::IoError(system), _) if dataset::is_out_of_files(system) => {
+            Error::query(format!("prepare the interactions ({})", dataset::MORE_FILES), error)
+        }
         _ => {
             let scratch = limits.scratch.clone().unwrap_or_else(std::env::temp_dir);
             Error::query(format!("prepare the interactions (scratch folder: {}; set TMPDIR for another one)", scratch.display()), error)
