@@ -14,7 +14,6 @@ use super::{
     by_users::{ByItem, Numbered, UserBatches},
     kind::Iterative,
     noise::{dropout, normal},
-    operations::tanh_in_place,
     stack::check_share,
 };
 use crate::parameters::weights_state;
@@ -24,15 +23,16 @@ use dense::ROWS;
 use embeddings::weighted_sum;
 use evaluator::{Factors, Scorer};
 use items::Batch;
+use middle::{Derivatives, Middle};
 use optimizers::{Adam, Optimizer, Parameter, Stepper};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 use streams::{Purpose, Stream};
 use vectors::{Matrix, Similarity};
 
 mod dense;
 mod items;
+mod middle;
 #[cfg(test)]
 mod tests;
 
@@ -167,18 +167,6 @@ struct MultVaeTraining<'d> {
     weights: [Parameter; 8],
 }
 
-/// What a step has in the middle of the network.
-struct Middle {
-    /// `[B, hidden]`
-    hidden: Vec<f32>,
-    /// mu and log sigma^2 `[B, 2 dim]`
-    latent: Vec<f32>,
-    /// z `[B, dim]`
-    drawn: Vec<f32>,
-    /// `[B, hidden]`
-    decoded: Vec<f32>,
-}
-
 impl<'d> MultVaeTraining<'d> {
     fn new(settings: &MultVae, dataset: &'d Dataset, seed: u64) -> Self {
         let (items, hidden, dim) = (dataset.items(), settings.hidden as usize, settings.dim as usize);
@@ -237,37 +225,20 @@ impl<'d> MultVaeTraining<'d> {
 
     /// One step; the sum of L_u over the batch.
     fn step(&mut self, users: &[u32], rows: &[Numbered], noise: &[f32], beta: f64, stepper: &mut Stepper) -> f64 {
-        let Middle { hidden, latent, drawn, decoded } = middle(self.matrices(), rows, Some(noise));
+        let middle = Middle::forward(self.matrices(), rows, Some(noise));
         let (width, dim) = (self.settings.hidden as usize, self.settings.dim as usize);
         let [first, first_bias, second, second_bias, third, third_bias, last, last_bias] = &mut self.weights;
-        let batch = Batch { train: self.train, users, hidden: &decoded };
+        let batch = Batch { train: self.train, users, hidden: &middle.decoded };
         let (likelihood, mut of_decoded) = batch.step([last, last_bias], stepper);
         let share = (beta / users.len() as f64) as f32;
-        let (mut of_latent, mut of_hidden) = (vec![0.0; latent.len()], vec![0.0; hidden.len()]);
-        let blocks = of_decoded.par_chunks_mut(ROWS * width).zip(of_latent.par_chunks_mut(ROWS * 2 * dim));
-        let of_block = |(block, ((of_decoded, of_latent), of_hidden)): (usize, ((&mut [f32], &mut [f32]), &mut [f32]))| {
-            let users = block * ROWS..block * ROWS + of_hidden.len() / width;
-            dense::tanh_backward(of_decoded, rows_of(&decoded, &users, width));
-            let mut of_drawn = vec![0.0; users.len() * dim];
-            dense::backward(of_decoded, &third.values, &mut of_drawn);
-            let latent = rows_of(&latent, &users, 2 * dim).chunks_exact(2 * dim).zip(rows_of(noise, &users, dim).chunks_exact(dim));
-            let mut divergence = 0.0;
-            for ((target, of_drawn), (latent, noise)) in of_latent.chunks_exact_mut(2 * dim).zip(of_drawn.chunks_exact(dim)).zip(latent) {
-                for at in 0..dim {
-                    let (mean, log, variance) = (latent[at], latent[dim + at], latent[dim + at].exp());
-                    divergence += 0.5 * f64::from(mean * mean + variance - log - 1.0);
-                    target[at] = of_drawn[at] + share * mean;
-                    target[dim + at] = 0.5 * (of_drawn[at] * noise[at] * variance.sqrt() + share * (variance - 1.0));
-                }
-            }
-            dense::backward(of_latent, &second.values, of_hidden);
-            dense::tanh_backward(of_hidden, rows_of(&hidden, &users, width));
-            divergence
-        };
-        let divergences: Vec<f64> = blocks.zip(of_hidden.par_chunks_mut(ROWS * width)).enumerate().map(of_block).collect();
+        let Derivatives { of_latent, of_hidden, divergence } =
+            middle.backward([&second.values, &third.values], noise, share, &mut of_decoded);
         let items = first.values.rows;
         let of_networks = || {
-            rayon::join(|| dense::gradients(&of_latent, &hidden, [width, 2 * dim]), || dense::gradients(&of_decoded, &drawn, [dim, width]))
+            rayon::join(
+                || dense::gradients(&of_latent, &middle.hidden, [width, 2 * dim]),
+                || dense::gradients(&of_decoded, &middle.drawn, [dim, width]),
+            )
         };
         let of_first = || (ByItem::new(rows, items), dense::column_sums(&of_hidden, width));
         let ((pairs, of_first_bias), (of_second, of_third)) = rayon::join(of_first, of_networks);
@@ -284,7 +255,7 @@ impl<'d> MultVaeTraining<'d> {
             stepper.move_by(weights, gradient);
         }
         stepper.finish_step();
-        likelihood + beta * divergences.iter().sum::<f64>()
+        likelihood + beta * divergence
     }
 }
 
@@ -346,49 +317,13 @@ fn rows(of: &Interactions, users: &[u32]) -> Vec<Numbered> {
     users.par_iter().map(row).collect()
 }
 
-/// From x / |x| to the decoder's hidden layer; without `noise` by the mean.
-fn middle(
-    [first, first_bias, second, second_bias, third, third_bias, ..]: [&Matrix; 8],
-    rows: &[Numbered],
-    noise: Option<&[f32]>,
-) -> Middle {
-    let (width, dim, users) = (first.dim, third.dim, rows.len());
-    let [mut hidden, mut latent, mut drawn, mut decoded] = [width, 2 * dim, dim, width].map(|width| vec![0.0; users * width]);
-    let layers = hidden.par_chunks_mut(ROWS * width).zip(latent.par_chunks_mut(ROWS * 2 * dim));
-    let layers = layers.zip(drawn.par_chunks_mut(ROWS * dim).zip(decoded.par_chunks_mut(ROWS * width)));
-    layers.zip(rows.par_chunks(ROWS)).enumerate().for_each(|(block, (((hidden, latent), (drawn, decoded)), rows))| {
-        for (sum, row) in hidden.chunks_exact_mut(width).zip(rows) {
-            sum.copy_from_slice(&first_bias.values);
-            weighted_sum(&first.values, &row.ids, &row.numbers, sum);
-        }
-        tanh_in_place(hidden);
-        dense::forward(hidden, second, &second_bias.values, latent);
-        for (drawn, latent) in drawn.chunks_exact_mut(dim).zip(latent.chunks_exact(2 * dim)) {
-            drawn.copy_from_slice(&latent[..dim]);
-        }
-        if let Some(noise) = noise {
-            let noise = rows_of(noise, &(block * ROWS..block * ROWS + rows.len()), dim);
-            let logs = latent.chunks_exact(2 * dim).flat_map(|latent| &latent[dim..]);
-            drawn.iter_mut().zip(logs).zip(noise).for_each(|((value, log), noise)| *value += (0.5 * log).exp() * noise);
-        }
-        dense::forward(drawn, third, &third_bias.values, decoded);
-        tanh_in_place(decoded);
-    });
-    Middle { hidden, latent, drawn, decoded }
-}
-
-/// Some rows of a matrix.
-fn rows_of<'a>(values: &'a [f32], rows: &Range<usize>, dim: usize) -> &'a [f32] {
-    &values[rows.start * dim..rows.end * dim]
-}
-
 /// The vectors of all histories by z = mu: the decoder's hidden layer with a 1 behind it.
 fn vectors(weights: [&Matrix; 8], histories: &Interactions) -> Matrix {
     let everyone: Vec<u32> = (0..histories.users() as u32).collect();
     let hidden = weights[0].dim;
     let mut values = Vec::with_capacity(everyone.len() * (hidden + 1));
     for block in everyone.chunks(USERS) {
-        let Middle { decoded, .. } = middle(weights, &rows(histories, block), None);
+        let Middle { decoded, .. } = Middle::forward(weights, &rows(histories, block), None);
         decoded.chunks_exact(hidden).for_each(|row| values.extend(row.iter().copied().chain([1.0])));
     }
     Matrix { rows: everyone.len(), dim: hidden + 1, values }
