@@ -15,7 +15,7 @@ use super::{
     encoder::TrainStep,
     kind::Learned,
     noise::{Keyed, dropout},
-    operations::{add_bias, leaky_relu, sum},
+    operations::{add_bias, sum, times_constants},
     stack::{Shape, Stack, check_share, tenth, yes},
 };
 use crate::{
@@ -105,7 +105,7 @@ impl BackboneKind for Gat {
         self.stack().check()
     }
 
-    /// 1: derivatives by attention are added up in another order. 2: rows are brought to length one by sums in another order.
+    /// 1: derivatives by attention are added up in another order. 2: sums in another order, and exponentials without branches.
     fn revision(&self) -> u32 {
         2
     }
@@ -168,11 +168,11 @@ impl GatLayers {
         let Self { settings, edges, seed } = self;
         let rows = nodes.matmul(&weights[0])?;
         let along = |vector: &Tensor| rows.matmul(&vector.t()?)?.squeeze(1);
-        let logits = (edges.at_sources(&along(&weights[1])?)? + edges.at_targets(&along(&weights[2])?)?)?;
-        let mut attention = edges.softmax(&leaky_relu(&logits, 0.2)?)?;
+        let mut attention = edges.attention(&along(&weights[1])?, &along(&weights[2])?, 0.2)?;
         if let Some((place, step)) = step.filter(|_| settings.attention_dropout > 0.0) {
             let keyed = Keyed { seed: *seed, purpose: Purpose::Edges, place, first: 0 };
-            attention = (&attention * keyed.list(step, &attention, dropout(settings.attention_dropout as f32))?)?;
+            let factors = keyed.list(step, &attention, dropout(settings.attention_dropout as f32))?;
+            attention = times_constants(&attention, factors)?;
         }
         edges.propagate(&attention, &rows)
     }

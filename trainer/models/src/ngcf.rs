@@ -15,7 +15,7 @@ use super::{
     kind::Learned,
     limits::{check_layers, check_tables},
     noise::{Keyed, dropout},
-    operations::{add_bias, apart, leaky_relu, together, unit_rows},
+    operations::{add_bias, apart, leaky_relu, times_constants, together, unit_rows},
 };
 use crate::{
     graph::{Adjacency, Links},
@@ -163,7 +163,8 @@ impl NgcfLayers {
         match step {
             Some(step) if self.settings.dropout > 0.0 => {
                 let keyed = Keyed { seed: self.seed, purpose: Purpose::Dropout, place: at as u32, first: 0 };
-                &layer * keyed.rows(step, &layer, dropout(self.settings.dropout as f32))?
+                let factors = keyed.rows(step, &layer, dropout(self.settings.dropout as f32))?;
+                times_constants(&layer, factors)
             }
             _ => Ok(layer),
         }

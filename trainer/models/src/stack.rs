@@ -11,7 +11,7 @@ use super::{
     encoder::TrainStep,
     limits::{check_layers, check_tables},
     noise::{Keyed, dropout},
-    operations::{apart, leaky_relu, mean, sum, together, unit_rows},
+    operations::{apart, leaky_relu, mean, sum, times_constants, together, unit_rows},
 };
 use crate::parameters::Parameters;
 use candle_core::{Result, Tensor};
@@ -128,7 +128,8 @@ impl Stack {
             nodes = leaky_relu(&convolve(layer, &nodes, weights)?, 0.2)?;
             if let Some((seed, step)) = step.filter(|_| self.dropout > 0.0) {
                 let keyed = Keyed { seed, purpose: Purpose::Dropout, place: layer, first: 0 };
-                nodes = (&nodes * keyed.rows(step, &nodes, dropout(self.dropout as f32))?)?;
+                let factors = keyed.rows(step, &nodes, dropout(self.dropout as f32))?;
+                nodes = times_constants(&nodes, factors)?;
             }
             pooled.push(unit_rows(&nodes)?);
         }

@@ -9,6 +9,7 @@
 //! can be derived by any of their values. Other devices than a CPU have them of candle's own operations. A node's sums are formed by one thread in the order of its edges: the bits do not depend on the
 //! number of threads.
 
+mod attention;
 mod dots;
 mod elsewhere;
 
@@ -16,7 +17,8 @@ use super::{
     links::Links,
     weighted::{EdgeLists, Number, copy_memory},
 };
-use crate::operations::is_ours;
+use crate::operations::{is_ours, leaky_relu};
+use attention::Attention;
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, WithDType, bail};
 use dots::Dots;
 use elsewhere::Elsewhere;
@@ -118,6 +120,18 @@ impl Edges {
     /// When the shape does not fit.
     pub fn softmax(&self, edges: &Tensor) -> Result<Tensor> {
         self.apply(edges, Kind::Softmax)
+    }
+
+    /// The softmax, over the edges that lead to each node, of the leaky ReLU of the sum of a number of the source and one of the target, `[edges]` of
+    /// `[nodes]` each.
+    ///
+    /// # Errors
+    /// When the shapes do not fit.
+    pub fn attention(&self, sources: &Tensor, targets: &Tensor, slope: f64) -> Result<Tensor> {
+        if !is_ours(sources) {
+            return self.softmax(&leaky_relu(&(self.at_sources(sources)? + self.at_targets(targets)?)?, slope)?);
+        }
+        sources.contiguous()?.apply_op2(&targets.contiguous()?, Attention { edges: self.clone(), slope })
     }
 
     /// The weighted sum of the vectors of each node's neighbours, `[nodes, dim]` of weights `[edges]` and vectors `[nodes, dim]`.
@@ -277,9 +291,7 @@ impl CustomOp1 for Single {
         let edges = &self.edges;
         let gradient = match self.kind {
             Kind::AtTargets => edges.sum(gradient)?,
-            Kind::AtSources => {
-                edges.propagate_reversed(gradient, &Tensor::ones((edges.nodes(), 1), gradient.dtype(), gradient.device())?)?.squeeze(1)?
-            }
+            Kind::AtSources => edges.sum_at_sources(gradient)?,
             Kind::Sum => edges.at_targets(gradient)?,
             Kind::Softmax => {
                 let along = edges.at_targets(&edges.sum(&(to * gradient)?)?)?;
@@ -291,6 +303,11 @@ impl CustomOp1 for Single {
 }
 
 impl Edges {
+    /// The sum over the edges that come from each node, `[nodes]` of `[edges]`.
+    fn sum_at_sources(&self, edges: &Tensor) -> Result<Tensor> {
+        self.propagate_reversed(edges, &Tensor::ones((self.nodes(), 1), edges.dtype(), edges.device())?)?.squeeze(1)
+    }
+
     /// The weighted sum, for each node, of the vectors of the nodes that its edges lead to.
     fn propagate_reversed(&self, weights: &Tensor, nodes: &Tensor) -> Result<Tensor> {
         weights.contiguous()?.apply_op2(&nodes.contiguous()?, EdgePropagation { edges: self.clone(), reversed: true })
@@ -405,7 +422,9 @@ mod tests {
         let of_edges = matrix([11, 1], number(2.0)).squeeze(1).unwrap();
         let (vectors, others) = (matrix([5, 3], number(3.0)), matrix([5, 3], number(4.0)));
         assert_derivatives(|given| weigh(edges.at_targets(&given[0]).unwrap()), slice::from_ref(&nodes));
-        assert_derivatives(|given| weigh(edges.at_sources(&given[0]).unwrap()), &[nodes]);
+        assert_derivatives(|given| weigh(edges.at_sources(&given[0]).unwrap()), slice::from_ref(&nodes));
+        let of_targets = matrix([5, 1], number(5.0)).squeeze(1).unwrap();
+        assert_derivatives(|given| weigh(edges.attention(&given[0], &given[1], 0.2).unwrap()), &[nodes, of_targets]);
         assert_derivatives(|given| weigh(edges.sum(&given[0]).unwrap()), slice::from_ref(&of_edges));
         assert_derivatives(|given| weigh(edges.softmax(&given[0]).unwrap()), slice::from_ref(&of_edges));
         assert_derivatives(|given| weigh(edges.propagate(&given[0], &given[1]).unwrap()), &[of_edges.clone(), vectors.clone()]);

@@ -59,7 +59,7 @@ pub(super) fn run_with_constants<'a>(
     run(operation, &all)
 }
 
-/// A function of each number, or of each pair of numbers.
+/// A function of each number.
 fn each<T: Real>(from: &[T], function: impl Fn(T) -> T + Sync) -> Vec<T> {
     let mut to = vec![T::zero(); from.len()];
     let parts = to.par_chunks_mut(NUMBERS).zip(from.par_chunks(NUMBERS));
@@ -67,7 +67,8 @@ fn each<T: Real>(from: &[T], function: impl Fn(T) -> T + Sync) -> Vec<T> {
     to
 }
 
-fn each_pair<T: Real>(one: &[T], other: &[T], function: impl Fn(T, T) -> T + Sync) -> Vec<T> {
+/// A function of each pair of numbers.
+pub(super) fn each_pair<T: Real>(one: &[T], other: &[T], function: impl Fn(T, T) -> T + Sync) -> Vec<T> {
     let mut to = vec![T::zero(); one.len()];
     let parts = to.par_chunks_mut(NUMBERS).zip(one.par_chunks(NUMBERS).zip(other.par_chunks(NUMBERS)));
     parts.for_each(|(to, (one, other))| {

@@ -1,7 +1,7 @@
 //! Linear maps and what stands between them, each one operation forward and few back.
 
 use super::{
-    elementwise::{Operation, run, run_with_constants},
+    elementwise::{Operation, each_pair, run, run_with_constants},
     real::{Loop, Real, vectorized},
 };
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, Layout, Result, Shape, Tensor};
@@ -275,7 +275,7 @@ struct Product;
 
 impl Operation for Product {
     fn run<T: Real>(&self, from: &[&[T]], _shape: &Shape) -> Result<Vec<T>> {
-        Ok(from[0].iter().zip(from[1]).map(|(&one, &other)| one * other).collect())
+        Ok(each_pair(from[0], from[1], |one, other| one * other))
     }
 }
 

@@ -45,7 +45,7 @@ impl<T: WithDType> Loop for DotsOfNode<'_, T> {
 
 /// The product of two vectors, added up in as many sums as a cache line has numbers.
 #[inline(always)]
-fn dot<T: WithDType>(one: &[T], other: &[T]) -> T {
+pub(super) fn dot<T: WithDType>(one: &[T], other: &[T]) -> T {
     let ((ones, rest), (others, other_rest)) = (one.as_chunks::<WIDTH>(), other.as_chunks::<WIDTH>());
     let mut sums = [T::zero(); WIDTH];
     for (one, other) in ones.iter().zip(others) {

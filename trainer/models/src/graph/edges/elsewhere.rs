@@ -79,7 +79,9 @@ impl Edges {
 mod tests {
     use super::*;
     use crate::graph::Links;
+    use crate::operations::leaky_relu;
     use crate::testing::{assert_same, assert_single_precision, matrix};
+    use candle_core::DType;
     use dataset::Interactions;
 
     #[test]
@@ -93,6 +95,13 @@ mod tests {
             assert_same(|x| edges.apply_elsewhere(&x[0], Kind::AtSources), |x| edges.at_sources(&x[0]), &nodes);
             assert_same(|x| edges.apply_elsewhere(&x[0], Kind::Sum), |x| edges.sum(&x[0]), &of_edges);
             assert_same(|x| edges.apply_elsewhere(&x[0], Kind::Softmax), |x| edges.softmax(&x[0]), &of_edges);
+            let of_both = [nodes[0].clone(), matrix([5, 1], number(5.0)).squeeze(1).unwrap()];
+            let in_steps = |x: &[Tensor]| edges.softmax(&leaky_relu(&(edges.at_sources(&x[0])? + edges.at_targets(&x[1])?)?, 0.2)?);
+            assert_same(in_steps, |x| edges.attention(&x[0], &x[1], 0.2), &of_both);
+            let single = of_both.each_ref().map(|x| x.to_dtype(DType::F32).unwrap());
+            let single = edges.attention(&single[0], &single[1], 0.2).unwrap().to_dtype(DType::F64).unwrap();
+            let furthest = (single - edges.attention(&of_both[0], &of_both[1], 0.2).unwrap()).unwrap().abs().unwrap().max_all().unwrap();
+            assert!(furthest.to_scalar::<f64>().unwrap() < 1e-6);
             let weighed = [of_edges[0].clone(), matrix([5, 3], number(3.0))];
             assert_same(|x| edges.propagate_elsewhere(&x[0], &x[1]), |x| edges.propagate(&x[0], &x[1]), &weighed);
             for dim in [3, 16, 17, 40] {
