@@ -284,8 +284,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_float_is_refused() {
+    fn what_does_not_fit_is_refused() {
         let message = unit_rows(&Tensor::new(&[[1u32, 2]], &Device::Cpu).unwrap()).unwrap_err().to_string();
         assert!(message.contains("no floats, expected f32 or f64"), "{message}");
+        let message = add_bias(&matrix([2, 3], |number| number), &matrix([1, 2], |number| number)).unwrap_err().to_string();
+        assert!(message.contains("a bias of 2 numbers where rows have 3"), "{message}");
     }
 }

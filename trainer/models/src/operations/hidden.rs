@@ -5,7 +5,7 @@ use super::{
     linear::ColumnSums,
     real::Real,
 };
-use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor, bail};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -32,13 +32,22 @@ fn by_rows<T: Real>(numbers: &mut [T], width: usize, change: impl Fn(&mut [T], R
     });
 }
 
+/// Numbers of a row, which a bias has as many of.
+fn width_with<T: Real>(bias: &[T], shape: &Shape) -> Result<usize> {
+    let (_, width) = shape.dims2()?;
+    match bias.len() == width {
+        true => Ok(width),
+        false => bail!("a bias of {} numbers where rows have {width}", bias.len()),
+    }
+}
+
 fn multiply_by<T: Real>(numbers: &mut [T], factors: &[T]) {
     numbers.iter_mut().zip(factors).for_each(|(number, &factor)| *number *= factor);
 }
 
 impl Operation for Hidden {
     fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
-        let (_, width) = shape.dims2()?;
+        let width = width_with(from[1], shape)?;
         let mut result = from[0].to_vec();
         by_rows(&mut result, width, |rows, range| {
             for row in rows.chunks_exact_mut(width) {
@@ -54,7 +63,7 @@ impl Operation for Hidden {
 
 impl Operation for ByNumbers {
     fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
-        let (_, width) = shape.dims2()?;
+        let width = width_with(from[2], shape)?;
         let mut result = from[1].to_vec();
         by_rows(&mut result, width, |rows, range| {
             for (row, x) in rows.chunks_exact_mut(width).zip(from[0][range.clone()].chunks_exact(width)) {
@@ -71,7 +80,7 @@ impl Operation for ByNumbers {
 
 impl Operation for AddBias {
     fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
-        let (_, width) = shape.dims2()?;
+        let width = width_with(from[1], shape)?;
         let mut result = from[0].to_vec();
         by_rows(&mut result, width, |rows, _| {
             rows.chunks_exact_mut(width).for_each(|row| row.iter_mut().zip(from[1]).for_each(|(x, &bias)| *x += bias));
