@@ -129,7 +129,7 @@ impl BackboneKind for FirstItems {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Everyone
+        FoldIn::by_items_alone()
     }
 }
 

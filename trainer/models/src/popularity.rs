@@ -11,7 +11,7 @@ use dataset::Dataset;
 use embeddings::Tables;
 use evaluator::{Factors, Scorer};
 use serde::{Deserialize, Serialize};
-use vectors::{Matrix, Similarity};
+use vectors::Similarity;
 
 /// `popularity` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -28,7 +28,7 @@ impl BackboneKind for Popularity {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::WithoutHistory(Box::new(|users| Matrix { rows: users, dim: 1, values: vec![1.0; users] }))
+        FoldIn::by_items_alone()
     }
 }
 

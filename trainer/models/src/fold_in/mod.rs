@@ -50,6 +50,11 @@ pub trait NearestUsers {
 }
 
 impl FoldIn {
+    /// Users make no difference: each has the vector `[1]`, and an item's one number is its score.
+    pub(super) fn by_items_alone() -> Self {
+        Self::WithoutHistory(Box::new(|users| Matrix { rows: users, dim: 1, values: vec![1.0; users] }))
+    }
+
     /// Folds in by the equations of an objective.
     pub(super) fn by(model: impl LeastSquares + 'static) -> Self {
         Self::LeastSquares(Equations::new(model))
