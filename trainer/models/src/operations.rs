@@ -3,9 +3,9 @@
 //! Those of candle-nn hold variables of their own; here all parameters are the optimizer's, and an operation is given them.
 //! On a CPU they are our own, which go over their numbers once; on other devices they are candle's (`plain`), which tests hold against ours.
 
+mod bias;
 mod elementwise;
 mod given;
-mod hidden;
 mod linear;
 mod pairs;
 mod plain;
@@ -13,16 +13,17 @@ mod real;
 mod rows;
 mod select;
 
+use bias::{AddBias, Hidden};
 use candle_core::{Result, Tensor};
 pub(crate) use elementwise::tanh_in_place;
 use elementwise::{LeakyRelu, Tanh, UnitRows};
 pub(crate) use given::given;
-use hidden::{AddBias, Hidden};
+pub(crate) use linear::column_sums;
 use linear::{Gelu, Linear, Times};
 use pairs::{Combine, PairRows};
 pub use plain::as_elsewhere;
 pub(crate) use plain::{is_ours, sigmoid};
-pub(crate) use real::{Loop, Real, vectorized};
+pub(crate) use real::{Loop, Real, dot, vectorized};
 use rows::{CausalSoftmax, LayerNorm};
 pub use select::{select_rows, sum_rows};
 use std::ops::Range;

@@ -1,5 +1,6 @@
 //! Layers of a small network on some rows of a batch, forward and back.
 
+use crate::operations::column_sums;
 use embeddings::product::{View, multiply};
 use rayon::prelude::*;
 use vectors::Matrix;
@@ -37,13 +38,6 @@ pub(super) fn gradients(derivatives: &[f32], input: &[f32], [from, to]: [usize; 
         multiply([gradients.len() / from, count, from], gradients, false, derivatives, by_rows(input, from));
     });
     [of_weights, column_sums(derivatives, to)]
-}
-
-/// The sum of all rows.
-pub(super) fn column_sums(values: &[f32], dim: usize) -> Vec<f32> {
-    let mut sums = vec![0.0; dim];
-    values.chunks_exact(dim).for_each(|row| sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value));
-    sums
 }
 
 /// Derivatives by tanh's outputs become those by its inputs.

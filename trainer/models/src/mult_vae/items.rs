@@ -4,6 +4,7 @@
 //! L = sum over users of [ |R_u| log sum_j exp(l_uj) - sum over train items of l_ui ]        l = g W^T + b
 //! ```
 
+use crate::operations::column_sums;
 use dataset::Interactions;
 use embeddings::product::{View, multiply};
 use losses::fused::{exponentials, scale};
@@ -107,8 +108,7 @@ impl Batch<'_> {
             let mut of_hidden = vec![0.0; self.hidden.len()];
             let by_users = View { values: &derivatives, row: count, column: 1 };
             multiply([self.users.len(), count, dim], &mut of_hidden, false, by_users, View { values, row: dim, column: 1 });
-            let mut of_bias = vec![0.0; count];
-            derivatives.chunks_exact(count).for_each(|row| of_bias.iter_mut().zip(row).for_each(|(sum, value)| *sum += value));
+            let of_bias = column_sums(&derivatives, count);
             assert!(kept[at].set(Back { of_hidden, of_bias }).is_ok(), "a chunk is visited once");
         });
         let mut of_hidden = vec![0.0; self.hidden.len()];

@@ -14,6 +14,7 @@ use super::{
     by_users::{ByItem, Numbered, UserBatches},
     kind::Iterative,
     noise::{dropout, normal},
+    operations::column_sums,
     stack::check_share,
 };
 use crate::parameters::weights_state;
@@ -240,7 +241,7 @@ impl<'d> MultVaeTraining<'d> {
                 || dense::gradients(&of_decoded, &middle.drawn, [dim, width]),
             )
         };
-        let of_first = || (ByItem::new(rows, items), dense::column_sums(&of_hidden, width));
+        let of_first = || (ByItem::new(rows, items), column_sums(&of_hidden, width));
         let ((pairs, of_first_bias), (of_second, of_third)) = rayon::join(of_first, of_networks);
         stepper.move_blocks(first, ROWS, |block, _, gradients, touched| {
             for (item, (gradient, touched)) in (block * ROWS..).zip(gradients.chunks_exact_mut(width).zip(touched)) {

@@ -1,6 +1,6 @@
 //! Operations that go once over their numbers, in parallel, forward and back: candle's own have one thread and a pass for each part of a formula.
 
-use super::real::{Loop, Real, vectorized};
+use super::real::{Loop, Real, dot, vectorized};
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Storage, Tensor, bail};
 use rayon::prelude::*;
 
@@ -186,18 +186,6 @@ pub(super) struct UnitRows;
 
 /// The derivative by rows from the rows and the derivative by the result.
 struct UnitRowsBackward;
-
-/// The product of two rows, in as many sums as numbers stand side by side in a processor.
-fn dot<T: Real>(one: &[T], other: &[T]) -> T {
-    const LANES: usize = 16;
-    let mut sums = [T::zero(); LANES];
-    let ((one, rest), (other, other_rest)) = (one.as_chunks::<LANES>(), other.as_chunks::<LANES>());
-    for (one, other) in one.iter().zip(other) {
-        sums.iter_mut().zip(one.iter().zip(other)).for_each(|(sum, (&one, &other))| *sum += one * other);
-    }
-    sums.iter_mut().zip(rest.iter().zip(other_rest)).for_each(|(sum, (&one, &other))| *sum += one * other);
-    sums.into_iter().fold(T::zero(), |total, sum| total + sum)
-}
 
 /// `1 / sqrt(|x|² + 1e-24)`
 fn inverse_length<T: Real>(row: &[T]) -> T {

@@ -31,6 +31,13 @@ struct ByWeights {
 /// The sum of each column: the derivative by a bias from that by the result.
 pub(super) struct ColumnSums;
 
+/// The sum of each column of `values [_, columns]`.
+pub(crate) fn column_sums<T: Real>(values: &[T], columns: usize) -> Vec<T> {
+    let mut sums = vec![T::zero(); columns];
+    values.chunks_exact(columns).for_each(|row| sums.iter_mut().zip(row).for_each(|(sum, &value)| *sum += value));
+    sums
+}
+
 /// Some columns of `values [_, width]`, from its first row on.
 fn view<'a, T>(values: &'a [T], width: usize, columns: &Range<usize>) -> View<'a, T> {
     View { values: &values[columns.start.min(values.len())..], row: width, column: 1 }
@@ -93,12 +100,7 @@ impl Operation for ByWeights {
 
 impl Operation for ColumnSums {
     fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
-        let (_, columns) = shape.dims2()?;
-        let mut sums = vec![T::zero(); columns];
-        for row in from[0].chunks_exact(columns) {
-            sums.iter_mut().zip(row).for_each(|(sum, &value)| *sum += value);
-        }
-        Ok(sums)
+        Ok(column_sums(from[0], shape.dims2()?.1))
     }
 
     fn shape(&self, shapes: &[&Shape]) -> Result<Shape> {

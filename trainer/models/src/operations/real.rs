@@ -57,6 +57,21 @@ impl Real for f64 {
     }
 }
 
+/// The product of two vectors, added up in as many sums as a cache line has single numbers.
+#[inline(always)]
+pub(crate) fn dot<T: WithDType>(one: &[T], other: &[T]) -> T {
+    const LANES: usize = 16;
+    let ((ones, rest), (others, other_rest)) = (one.as_chunks::<LANES>(), other.as_chunks::<LANES>());
+    let mut sums = [T::zero(); LANES];
+    for (one, other) in ones.iter().zip(others) {
+        for lane in 0..LANES {
+            sums[lane] += one[lane] * other[lane];
+        }
+    }
+    let last = rest.iter().zip(other_rest).fold(T::zero(), |sum, (&one, &other)| sum + one * other);
+    sums.into_iter().fold(last, |sum, of_lane| sum + of_lane)
+}
+
 /// A loop over numbers without branches.
 pub(crate) trait Loop {
     /// Runs it. It has to be `#[inline(always)]`, with all that it calls: code of its own would be for the vectors that every machine has.

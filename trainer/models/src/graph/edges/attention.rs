@@ -5,8 +5,8 @@
 //! dL/d(x_u + y_v) = a_e (g_e - sum of a g over the edges that lead to v) leaky_relu'(x_u + y_v)        g = dL/da
 //! ```
 
-use super::{Edges, dots::dot, expect, values};
-use crate::operations::{Loop, Real, vectorized};
+use super::{Edges, expect, values};
+use crate::operations::{Loop, Real, dot, vectorized};
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Storage, Tensor, bail};
 
 /// Attention by numbers x of sources and y of targets, `[nodes]` each.

@@ -1,10 +1,7 @@
 //! The products of the vectors of each edge's two nodes.
 
 use super::{Edges, expect, values};
-use crate::{
-    graph::rows::WIDTH,
-    operations::{Loop, vectorized},
-};
+use crate::operations::{Loop, dot, vectorized};
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor, WithDType, bail};
 
 /// The products of the vectors of each edge's nodes.
@@ -41,20 +38,6 @@ impl<T: WithDType> Loop for DotsOfNode<'_, T> {
             *dot_of_edge = dot(self.target, &self.sources[other as usize * dim..][..dim]);
         }
     }
-}
-
-/// The product of two vectors, added up in as many sums as a cache line has numbers.
-#[inline(always)]
-pub(super) fn dot<T: WithDType>(one: &[T], other: &[T]) -> T {
-    let ((ones, rest), (others, other_rest)) = (one.as_chunks::<WIDTH>(), other.as_chunks::<WIDTH>());
-    let mut sums = [T::zero(); WIDTH];
-    for (one, other) in ones.iter().zip(others) {
-        for lane in 0..WIDTH {
-            sums[lane] += one[lane] * other[lane];
-        }
-    }
-    let last = rest.iter().zip(other_rest).fold(T::zero(), |sum, (&one, &other)| sum + one * other);
-    sums.into_iter().fold(last, |sum, of_lane| sum + of_lane)
 }
 
 impl CustomOp2 for Dots {

@@ -1,4 +1,4 @@
-//! What stands behind a linear map: biases, and the numbers of a hidden layer.
+//! Biases behind a linear map, alone and with what makes the sums the numbers of a hidden layer.
 
 use super::{
     elementwise::{Operation, ROWS, run, run_with_constants},
