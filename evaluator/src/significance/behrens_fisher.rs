@@ -83,6 +83,9 @@ impl BehrensFisher {
     /// `1 + (κ / θ)^4`, as a share of its value at `Q2`.
     fn adds_nothing(&self, theta: f64) -> f64 {
         let kappa = NOTHING * self.interaction * (self.replicates_degrees - 1.0).clamp(0.0, 1.0);
+        if kappa == 0.0 {
+            return 1.0;
+        }
         let unit = kappa.max(self.replicates);
         let sum = |theta: f64| (theta / unit).powi(4) + (kappa / unit).powi(4);
         sum(theta) / sum(self.replicates) * (self.replicates / theta).powi(4)
@@ -138,6 +141,8 @@ mod tests {
             ([0.7, 1e5, 0.5, 37.5, 0.3], 5.0, 1.041_887_957_787_014_4e-5),
             ([2.0, 999.0, 6.0, 4.0, 1.0], 0.4, 0.895_113_007_546_895_4),
             ([0.7, 300.0, 0.05, 2.0, 0.6], 1.9, 0.025_022_239_588_878_926),
+            ([0.7, 300.0, 0.3, 0.35, 0.2], 9.0, 0.212_137_733_005_511_3),
+            ([0.7, 300.0, 1e-4, 0.35, 0.0], 4.0, 0.014_871_224_346_723_83),
         ];
         for ([users, users_degrees, replicates, replicates_degrees, interaction], size, expected) in worked {
             let both = BehrensFisher { users, users_degrees, replicates, replicates_degrees, interaction };

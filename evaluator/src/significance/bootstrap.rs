@@ -1,7 +1,7 @@
 //! The bootstrap over users and seeds: how the mean difference would vary over other users and other trainings.
 //!
 //! Users are resampled for all methods together, and each method's replicates by themselves, independently of the users (the pigeonhole
-//! bootstrap: Owen, Ann. Appl. Stat. 2007, doi:10.1214/07-AOAS122). Deviations of replicates are widened by `sqrt(n / (n - 1))`, as few of
+//! bootstrap: Owen, Ann. Appl. Stat. 2007, doi:10.1214/07-AOAS122); splits, which methods share, are drawn for all of them together. Deviations of replicates are widened by `sqrt(n / (n - 1))`, as few of
 //! them, drawn with replacement, vary too little. With `D*` the resampled difference less the observed one `d`:
 //!
 //! ```text
@@ -13,10 +13,9 @@
 use super::{
     Interval,
     compare::Compared,
-    differences::mean,
     joint::ratio,
     kind::{Found, OfMean, TestKind},
-    method::MethodValues,
+    method::{MethodValues, Replication},
     power::Needed,
     resample::Resampled,
     romano_wolf::{critical, p_value},
@@ -147,14 +146,20 @@ impl BootstrapDistribution {
     /// Makes the distribution from the resampled means of all replicates, in the order of the methods.
     pub(crate) fn of(methods: &[MethodValues<'_>], users: &Resampled, over: Over, resamples: u32, seed: u64) -> Self {
         let means: Vec<Vec<f64>> = methods.iter().map(MethodValues::replicate_means).collect();
+        let is_shared =
+            |method: &MethodValues| method.replication == Replication::Splits && method.replicates.len() == methods[0].replicates.len();
+        let share_splits = methods.iter().all(is_shared);
         let mut deviations = vec![0.0; resamples as usize * methods.len()];
         deviations.par_chunks_mut(methods.len().max(1)).enumerate().for_each(|(resample, out)| {
             let mut words = stream(seed ^ REPLICATES, resample as u32);
             let mut users = users.of(resample as u32);
-            for (out, means) in out.iter_mut().zip(&means) {
+            let mut counts = Vec::new();
+            for (method, (out, means)) in out.iter_mut().zip(&means).enumerate() {
                 let (of_method, rest) = users.split_at(means.len());
                 users = rest;
-                let counts = draw(means.len(), &mut words);
+                if method == 0 || !share_splits {
+                    counts = draw(means.len(), &mut words);
+                }
                 *out = deviation(means, of_method, &counts, over);
             }
         });
@@ -193,17 +198,18 @@ impl BootstrapDistribution {
     }
 }
 
-/// The deviation of a method's mean, from how often each replicate is drawn and the users' deviations of each.
+/// The deviation of a method's mean, from how often each replicate is drawn and the users' deviations of each. As many are drawn as there are, it does not matter what
+/// replicates are set against: against the first one, so that equal replicates add nothing.
 fn deviation(means: &[f64], users: &[f32], counts: &[u32], over: Over) -> f64 {
     let count = means.len() as f64;
-    let center = mean(means);
     let user = |replicate: usize| if over == Over::Seeds { 0.0 } else { f64::from(users[replicate]) };
     let of_users = (0..means.len()).map(user).sum::<f64>() / count;
     if over == Over::Users || means.len() < 2 {
         return of_users;
     }
     let widened = (count / (count - 1.0)).sqrt();
-    let redrawn = |replicate: usize| (f64::from(counts[replicate]) - 1.0) / count * (means[replicate] - center + user(replicate));
+    let value = |replicate: usize| means[replicate] + user(replicate);
+    let redrawn = |replicate: usize| (f64::from(counts[replicate]) - 1.0) / count * (value(replicate) - value(0));
     of_users + widened * (0..means.len()).map(redrawn).sum::<f64>()
 }
 
@@ -264,6 +270,27 @@ mod tests {
         for (over, expected) in [(Over::Users, of_users), (Over::Seeds, of_seeds), (Over::UsersAndSeeds, of_users + of_seeds)] {
             assert!((spread(over) / expected - 1.0).abs() < 0.05, "{over:?}: {} {expected}", spread(over));
         }
+    }
+
+    /// What is harder on a split is so for both methods.
+    #[test]
+    fn what_methods_share_on_a_split_is_no_spread_of_their_difference() {
+        let values = |by: f64| [0.28, 0.27, 0.30, 0.26, 0.29].map(|split| vec![split + by; 40]);
+        let of =
+            |name: &str, replication, values: &[Vec<f64>]| method(name, replication, &values.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let half_width = |replication| {
+            let methods = [of("a", replication, &values(0.01)), of("b", replication, &values(0.0))];
+            BootstrapDistribution::new(&methods, Over::UsersAndSeeds, 2000, 1).half_width(0, 1, 0.05)
+        };
+        assert!(half_width(Replication::Splits) < 1e-12 && half_width(Replication::Seeds) > 0.01);
+    }
+
+    #[test]
+    fn equal_replicates_add_nothing() {
+        let one = users(50, 4);
+        let methods = [method("a", Replication::Seeds, &[&one[..]; 5]), method("b", Replication::None, &[&one])];
+        let sizes = BootstrapDistribution::new(&methods, Over::UsersAndSeeds, 500, 1).sizes(0, 1);
+        assert_eq!(sizes, [0.0; 500]);
     }
 
     #[test]

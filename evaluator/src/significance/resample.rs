@@ -39,11 +39,12 @@ impl Resampled {
         Self { rows: count, deviations }
     }
 
-    /// The means of groups of rows, so many in each, in every resample.
+    /// The means of groups of rows, so many in each, in every resample. Of equal rows the mean is the row itself, to the bit: their sum has no rounding in f64.
     pub(crate) fn averaged(&self, groups: impl Iterator<Item = usize> + Clone + Sync) -> Self {
         let of_resample = |rows: &[f32]| {
             let mut rows = rows.iter();
-            groups.clone().map(|count| rows.by_ref().take(count).sum::<f32>() / count as f32).collect::<Vec<f32>>()
+            let mut sum = |count: usize| rows.by_ref().take(count).map(|&row| f64::from(row)).sum::<f64>();
+            groups.clone().map(|count| (sum(count) / count as f64) as f32).collect::<Vec<f32>>()
         };
         let deviations = self.deviations.chunks_exact(self.rows.max(1)).flat_map(of_resample).collect();
         Self { rows: groups.clone().count(), deviations }
@@ -118,6 +119,14 @@ mod tests {
         for users in [0, 1, 2, 7, 100] {
             assert_eq!(draw(users, 1, 3).iter().sum::<f32>(), users as f32);
         }
+    }
+
+    #[test]
+    fn the_mean_of_equal_rows_is_the_row_to_the_bit() {
+        let row = users(300, 8);
+        let found = Resampled::new(&[&row[..]; 16], 200, 3);
+        let means = found.averaged([1, 3, 5, 7].into_iter());
+        assert!((0..200).all(|resample| means.of(resample).iter().all(|mean| *mean == found.of(resample)[0])));
     }
 
     #[test]

@@ -68,8 +68,8 @@ impl Verdict {
             return Self::Equivalent;
         }
         match significant {
-            true if difference > 0.0 && tested.effect_size > 0.0 => Self::of_higher(direction),
-            true if difference < 0.0 && tested.effect_size < 0.0 => Self::of_higher(direction).reversed(),
+            true if difference > 0.0 && tested.effect_size >= 0.0 => Self::of_higher(direction),
+            true if difference < 0.0 && tested.effect_size <= 0.0 => Self::of_higher(direction).reversed(),
             _ => Self::Undecided,
         }
     }
@@ -111,6 +111,14 @@ mod tests {
         assert_eq!(verdict(0.05, 0.01, Some(0.2)), "equivalent", "a difference that is sure and too small to matter");
         assert_eq!(verdict(0.25, 0.1, Some(0.2)), "better");
         assert_eq!(verdict(0.15, 0.2, Some(0.2)), "undecided");
+    }
+
+    /// Hedges' correction is 0 there.
+    #[test]
+    fn two_users_decide_without_an_effect_size() {
+        let tested = Tested { statistic: 199.0, p_value: 0.003, effect_size: 0.0 };
+        assert_eq!(Verdict::new(Direction::HigherIsBetter, 0.1, &tested, None, true, None), Verdict::Better);
+        assert_eq!(Verdict::new(Direction::HigherIsBetter, -0.1, &tested, None, true, None), Verdict::Worse);
     }
 
     #[test]

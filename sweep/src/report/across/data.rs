@@ -96,7 +96,7 @@ impl Joined {
             // Trainings meet on their own split: what is easy on one split is so for all methods.
             let trainings =
                 |splits: &BySplit| splits.values().map(|seeds| seeds.values().copied().collect::<Vec<f64>>()).collect::<Vec<_>>();
-            let of_split = |seeds: &BTreeMap<&str, f64>| mean(&seeds.values().copied().collect::<Vec<_>>());
+            let of_split = |seeds: &Trainings| mean(&seeds.values().copied().collect::<Vec<_>>());
             let of_dataset = |splits: &BySplit| mean(&splits.values().map(of_split).collect::<Vec<_>>());
             let (seeds, means) =
                 (found.iter().flat_map(|splits| trainings(splits)).collect(), found.iter().map(|splits| of_dataset(splits)).collect());
@@ -107,8 +107,11 @@ impl Joined {
     }
 }
 
-/// By split: each training's id and mean over users, in the order of the ids, so that sums have the same bits however they come.
-type BySplit<'a> = BTreeMap<Option<u64>, BTreeMap<&'a str, f64>>;
+/// By seed and id each training's mean over users: sums have the same bits however trainings come, and methods of the same values the same sums.
+type Trainings<'a> = BTreeMap<(Option<u64>, &'a str), f64>;
+
+/// The trainings of each split.
+type BySplit<'a> = BTreeMap<Option<u64>, Trainings<'a>>;
 
 /// By dataset and method, of the trials that the verdicts are of.
 type Means<'a> = BTreeMap<(&'a str, &'a str), BySplit<'a>>;
@@ -124,7 +127,12 @@ fn means<'a>(data: &Data<'a>) -> Means<'a> {
         let counted = counted(&trials.iter().map(|(trial, _)| *trial).collect::<Vec<_>>());
         let ids: BTreeSet<&str> = counted.iter().map(|trial| trial.trial.as_str()).collect();
         for (trial, mean) in trials.into_iter().filter(|(trial, _)| ids.contains(&*trial.trial)) {
-            means.entry((dataset, &trial.method)).or_default().entry(trial.split_seed).or_default().insert(&trial.trial, mean);
+            means
+                .entry((dataset, &trial.method))
+                .or_default()
+                .entry(trial.split_seed)
+                .or_default()
+                .insert((trial.seed, &trial.trial), mean);
         }
     }
     means
