@@ -1,11 +1,12 @@
 //! Prepared datasets of a server, kept on this machine: a sweep reads each of them many times.
 //!
 //! A table is kept under its checksum, so that it cannot be out of date, and damage is noticed and mended. The manifest is always the server's.
-//! Several processes may share a cache. It holds so many bytes; what was not used for the longest time goes first.
+//! Several processes may share a cache. It holds so many bytes; what was not used for the longest time goes first. Other files of the folder stay.
 
 use crate::{FileEntry, Location, Result, file_entry::checksum};
 use bytes::Bytes;
 use std::{
+    ffi::OsStr,
     fs::{File, Metadata},
     io,
     path::{Path, PathBuf},
@@ -64,11 +65,14 @@ impl Cache {
         let _ = File::options().write(true).open(self.path.join(name)).and_then(now);
     }
 
-    /// Removes what was not used for the longest time, down to the bound, and never the table that was just kept.
+    /// Removes the tables that were not used for the longest time, down to the bound, and never the one that was just kept.
     fn shrink(&self, kept: &str) -> io::Result<()> {
         let mut tables: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
         for entry in self.path.read_dir()? {
             let entry = entry?;
+            if !is_table(&entry.file_name()) {
+                continue;
+            }
             // One that another process has removed meanwhile is gone, as it should be.
             let Some(found) = entry.metadata().ok().filter(Metadata::is_file) else { continue };
             tables.push((found.modified()?, entry.path(), found.len()));
@@ -86,6 +90,14 @@ impl Cache {
         }
         Ok(())
     }
+}
+
+/// Whether a file has the name of a table, which is its checksum, or of one that is being written: the same with `#` and a number.
+fn is_table(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let (sum, number) = name.split_once('#').unwrap_or((&name, "0"));
+    let is_hex = |digit: u8| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit);
+    sum.len() == 64 && sum.bytes().all(is_hex) && number.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -157,6 +169,23 @@ mod tests {
         bench.stored.join("c").write("three").unwrap();
         bench.read("c", "three").unwrap();
         assert_eq!((bench.kept("one").exists(), bench.kept("two").exists(), bench.kept("three").exists()), (true, false, true));
+    }
+
+    #[test]
+    fn files_of_other_programs_stay() {
+        let bench = Bench::new("foreign", 4);
+        std::fs::create_dir_all(&bench.cache.path).unwrap();
+        let foreign = bench.cache.path.join("thesis.tex");
+        std::fs::write(&foreign, "years of work").unwrap();
+        let old = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1);
+        File::options().write(true).open(&foreign).unwrap().set_modified(old).unwrap();
+        for (name, content) in [("a", "one"), ("b", "two")] {
+            bench.stored.join(name).write(content).unwrap();
+            bench.read(name, content).unwrap();
+        }
+        assert_eq!((foreign.exists(), bench.kept("one").exists(), bench.kept("two").exists()), (true, false, true));
+        let staged = format!("{}#12", entry("one").sha256);
+        assert_eq!(["thesis.tex", "0af", &staged, &entry("one").sha256].map(|name| is_table(OsStr::new(name))), [false, false, true, true]);
     }
 
     #[test]
