@@ -23,9 +23,10 @@ fn missing(names: &[&str], found: &[String]) -> String {
     format!("no column {} (found {})", names.join(" or "), found.join(", "))
 }
 
-/// The places of the two columns among a table's.
+/// The places of the two columns among a table's. Of a column's names the first that the table has counts: `user_id` are own ids, and `user` beside it may be others.
 fn places(header: &[String], column: &[&str]) -> Result<[usize; 2]> {
-    let place = |names: &[&str]| header.iter().position(|name| names.contains(&name.as_str())).ok_or_else(|| Usage(missing(names, header)));
+    let found = |names: &[&str]| names.iter().find_map(|name| header.iter().position(|found| found == name));
+    let place = |names: &[&str]| found(names).ok_or_else(|| Usage(missing(names, header)));
     Ok([place(&USER)?, place(column)?])
 }
 
@@ -76,4 +77,17 @@ fn of_text(file: &Location, column: &[&str]) -> Result<Vec<(String, Option<Strin
         Ok((record[user].to_owned(), given(&record[other])))
     };
     reader.records().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the tables of ranksweep itself have both, the dense ids first.
+    #[test]
+    fn own_ids_come_before_others_wherever_they_stand() {
+        let header = ["user", "user_id", "rank", "item", "item_id"].map(str::to_owned);
+        assert_eq!(places(&header, &["item_id", "item"]).unwrap(), [1, 4]);
+        assert_eq!(places(&header[..1], &["user"]).unwrap(), [0, 0]);
+    }
 }
