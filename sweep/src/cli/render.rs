@@ -32,10 +32,14 @@ impl Render {
     /// Renders; the cluster and the storage are left as they are.
     ///
     /// # Errors
-    /// A bad sweep file, sources that cannot be read, what [`submission`] refuses, or a folder that cannot be written.
+    /// A bad sweep file, one with a table of printed values, sources that cannot be read, what [`submission`] refuses, or a folder that cannot be written.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let open = if self.offline { Session::offline } else { Session::open };
         let session = open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        if let Some(printed) = &session.file.printed {
+            let reason = "the pod that prepares makes the plan of a sweep that is rendered, and does not see this table: submit the sweep, or leave `printed` out";
+            return Err(printed.place().error(reason).into());
+        }
         let target = Target { namespace: self.namespace.clone(), image: self.image.clone() };
         let submission = submission(&session, &target, chosen(&session)?.as_ref())?;
         let yaml = cluster::to_yaml(&cluster::objects(&submission)?);

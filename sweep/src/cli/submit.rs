@@ -53,13 +53,14 @@ impl Submit {
         let chosen = chosen(&session)?;
         let mut submission = submission(&session, &target, chosen.as_ref())?;
         let cluster = self.namespace.cluster()?;
-        if let (Some(_), Some(standing)) = (&chosen, block_on(standing_batch(&cluster, &submission))?) {
+        let is_open = session.file.resources.value.trials_per_pod.is_none();
+        if let (true, Some(standing)) = (is_open, block_on(standing_batch(&cluster, &submission))?) {
             submission.resources.trials_per_pod = Some(standing);
         }
         let tables = runner::find_tables_of_plan(&session)?;
         let conditions = Conditions { replace: self.replace, has_tables: tables.is_some() };
         let mut rehearsed = block_on(rehearse(&cluster, &submission, conditions))?;
-        if rehearsed.is_of_failed_trials() && !self.retry_failed && would_fail_again(&session)? {
+        if rehearsed.is_of_failed_trials() && tables.is_some() && !self.retry_failed && would_fail_again(&session)? {
             rehearsed = rehearsed.leave();
         }
         if !rehearsed.is_needless() {

@@ -112,12 +112,12 @@ impl<'a> Queue<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::runner::{Machine, Progress, prepare};
     use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
-    const SWEEP: &str = "\
+    pub(in crate::runner) const SWEEP: &str = "\
 name: spread
 datasets: [{name: d, source: {format: synthetic, users: 60, items: 40, interactions: 900}, split: {kind: random, test: 0.2, validation: 0.1}}]
 grid:
@@ -130,7 +130,7 @@ training: {epochs: 4, batch_size: 64, evaluate_every: 1, select_by: ndcg@5}
 seeds: [1, 2]
 ";
 
-    fn session(folder: &Path, sweep: &str) -> Session {
+    pub(in crate::runner) fn session(folder: &Path, sweep: &str) -> Session {
         let file = folder.join("s.yaml");
         fs::write(&file, sweep).unwrap();
         let connect = |_: &str, _: Duration| Err("there is no cluster".to_owned());
@@ -229,6 +229,30 @@ seeds: [1, 2]
         assert_eq!(standings.iter().filter(|standing| **standing == broken).count(), 1);
         assert_eq!((rungs, count(|standing| *standing == Standing::Missing)), (2, 0));
         assert_eq!(count(|standing| *standing == Standing::Skipped), 4, "of four methods with two values each");
+    }
+
+    /// The other seed of its configuration goes on without it.
+    #[test]
+    fn a_seed_that_broke_in_a_rung_is_told_with_its_reason_at_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let halved = SWEEP.replace("seeds: [1, 2]", "seeds: [1, 2]\nsearch: {kind: successive-halving, trials: 1, epochs: 1, factor: 2}");
+        let session = session(folder.path(), &halved);
+        let slots = vec![session.devices().unwrap().clone(); 2];
+        let broken = Standing::Broken("no memory".into());
+        let mut rungs = 0;
+        let mut train = |trials: &[Asked<'_>]| {
+            let mut standings = train_all(&session, &slots, trials)?;
+            if rungs == 0 {
+                fs::remove_dir_all(folder.path().join("runs/trials").join(&trials.last().unwrap().0.2.id)).unwrap();
+                *standings.last_mut().unwrap() = broken.clone();
+            }
+            rungs += 1;
+            Ok(standings)
+        };
+        let standings = search::rung_by_rung(&session, &mut train).unwrap();
+        let count = |wanted: &Standing| standings.iter().filter(|standing| *standing == wanted).count();
+        assert_eq!((count(&broken), count(&Standing::Missing)), (1, 0));
+        assert!(rungs > 1);
     }
 
     #[test]

@@ -101,10 +101,12 @@ fn short_trials_share_a_pod_where_the_file_does_not_say() {
     let submitted = setting.well("submit s.yaml --namespace team");
     assert!(submitted.ends_with(chosen), "{submitted}");
     let hash = setting.hash();
-    // More at once would be two to a pod: what stands on the cluster keeps its own, and takes over the rest.
-    resources(&setting, "parallelism: 1,", "parallelism: 2,");
-    let adjusted = setting.well("submit s.yaml --namespace team");
-    assert!(adjusted.starts_with(&format!("sweep tiny: submission {hash} runs on, with parallelism 2 ")), "{adjusted}");
+    // More at once would be two to a pod, or one: what stands on the cluster keeps its own, and takes over the rest.
+    for (before, after) in [(1, 2), (2, 3)] {
+        resources(&setting, &format!("parallelism: {before},"), &format!("parallelism: {after},"));
+        let adjusted = setting.well("submit s.yaml --namespace team");
+        assert!(adjusted.starts_with(&format!("sweep tiny: submission {hash} runs on, with parallelism {after} ")), "{adjusted}");
+    }
     assert_eq!(setting.drive(), Outcome::Done);
     assert_eq!(pods(&setting, "-train-"), 1);
     let again = setting.well("submit s.yaml --namespace team");

@@ -185,9 +185,14 @@ pub(super) fn rung_by_rung<'a>(
         let asked = trials.iter().map(|((.., trial), until)| (trial.id.as_str(), *until));
         ended.extend(asked.zip(train(&trials)?));
     }
-    standings(&session.plan, &mut |planned, until| match ended.get(&(planned.2.id.as_str(), until)) {
-        Some(standing) => Ok(standing.clone()),
-        None => ending::standing(session, planned.2, until),
+    // What broke in a rung, which is not stored, and was not asked for in a later one.
+    let is_broken = |standing: &Standing| matches!(standing, Standing::Broken(_));
+    let broken: HashMap<&str, &Standing> =
+        ended.iter().filter(|(_, standing)| is_broken(standing)).map(|((id, _), standing)| (*id, standing)).collect();
+    standings(&session.plan, &mut |planned, until| {
+        let id = planned.2.id.as_str();
+        let found = ended.get(&(id, until)).or_else(|| broken.get(id).copied());
+        found.map_or_else(|| ending::standing(session, planned.2, until), |standing| Ok(standing.clone()))
     })
 }
 

@@ -91,10 +91,37 @@ fn train_all(session: &Session, silence: Duration, trials: &[Asked<'_>]) -> Resu
                 waited_for = held.len();
                 say_who_is_waited_for(session, silence, &held)?;
             }
-            std::thread::sleep(LONGEST_WAIT.min(silence / (2 * RENEWALS)));
+            std::thread::sleep(wait(silence));
         }
     }
-    Ok(standings.into_iter().flatten().collect())
+    let mut standings: Vec<Standing> = standings.into_iter().flatten().collect();
+    ask_others(session, silence, trials, &mut standings)?;
+    Ok(standings)
+}
+
+/// How long to wait before the trials that others hold are looked at again.
+fn wait(silence: Duration) -> Duration {
+    LONGEST_WAIT.min(silence / (2 * RENEWALS))
+}
+
+/// What broke here, as for want of memory, another process may have trained, or may train now: waits for it, and takes how it ended there.
+fn ask_others(session: &Session, silence: Duration, trials: &[Asked<'_>], standings: &mut [Standing]) -> Result<()> {
+    let mut watch = Watch::default();
+    for (standing, &(planned, until)) in standings.iter_mut().zip(trials).filter(|(standing, _)| matches!(standing, Standing::Broken(_))) {
+        loop {
+            std::thread::sleep(wait(silence)); // who is about to take it has taken it then
+            if let Some(ended) = on_storage::whole(session, &planned.2.id, until)? {
+                *standing = ended;
+                break;
+            }
+            let _hold = interrupt::hold(); // until the claim is given back
+            if let Some(claim) = Claim::take(&session.trial(&planned.2.id), &mut watch, silence / RENEWALS)? {
+                claim.finish(true)?;
+                break;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Says which processes hold the trials that are left.
@@ -106,4 +133,26 @@ fn say_who_is_waited_for(session: &Session, silence: Duration, held: &[PlannedRe
         tracing::info!(trials = held.len(), owners, "waiting for trials that others hold; who is silent for {silence:?} loses them");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::spread::tests::{SWEEP, session};
+
+    #[test]
+    fn what_broke_here_and_another_process_has_trained_counts_as_that_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = session(folder.path(), SWEEP);
+        let silence = Duration::from_millis(600);
+        let trained = train_shared(&session, silence).unwrap();
+        let trials: Vec<_> = session.plan.trials().map(|planned| (planned, None)).collect();
+        std::fs::remove_dir_all(folder.path().join("runs/trials").join(&trials[1].0.2.id)).unwrap();
+        let broken = Standing::Broken("no memory".into());
+        let mut standings = trained.clone();
+        standings[0] = broken.clone();
+        standings[1] = broken.clone();
+        ask_others(&session, silence, &trials, &mut standings).unwrap();
+        assert_eq!((standings[0].fit().map(|fit| fit.best_epoch), &standings[1]), (trained[0].fit().map(|fit| fit.best_epoch), &broken));
+    }
 }
