@@ -4,7 +4,7 @@ mod check;
 
 use dataset::{Files, Manifest, quote::kind};
 use evaluator::MetricAt;
-use losses::Loss;
+use losses::{Loss, Per, StateSpec, Update};
 use models::{Backbone, NewNodes, Stored};
 use optimizers::Optimizer;
 use samplers::Sampler;
@@ -193,11 +193,15 @@ impl Learning {
     }
 
     /// The [revision](losses::LossKind::revision) of the loss, and one more where it has an adversary and the model a vector for each row of a batch: the adversary
-    /// took these rows for users; or where it has lists and the model counts how often a batch has an item: what fills short lists was counted.
+    /// took these rows for users; or where it has lists and the model counts how often a batch has an item: what fills short lists was counted. One more, too, where it
+    /// learns numbers of users or items, or an adversary, by an optimizer that moves rows with a gradient alone: some without one moved.
     pub fn loss_revision(&self, backbone: &Backbone) -> u32 {
         let took_rows = backbone.reads_order() && self.loss.adversary().is_some();
         let counted_padding = backbone.counts_repeats() && self.loss.list().is_some();
-        self.loss.revision() + u32::from(took_rows || counted_padding)
+        let learns = |spec: &StateSpec| matches!(spec.update, Update::Learned(_)) && !matches!(spec.per, Per::Whole(_));
+        let learns_rows = self.loss.adversary().is_some() || self.loss.columns().iter().any(learns);
+        let moved_empty = !self.optimizer.moves_all_rows() && learns_rows;
+        self.loss.revision() + u32::from(took_rows || counted_padding) + u32::from(moved_empty)
     }
 
     /// The [revision](samplers::Sampler::revision) of the sampler's pool, and one more where its rule asks for a sum, or leaves candidates aside under an optimizer that

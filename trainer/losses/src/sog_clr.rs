@@ -67,9 +67,9 @@ impl LossKind for SogClr {
         Ok(vec![self.averages(scores)?])
     }
 
-    /// 1 since a row without negatives leaves the average of its user's other rows alone.
+    /// 1 since a row without negatives leaves the average of its user's other rows alone in the first batch that has the user, 2 since it does in all.
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     fn needs_draws(&self) -> Option<&'static str> {
@@ -111,14 +111,15 @@ pub(super) fn estimate_over_average(negatives: &Tensor, log_averages: &Tensor, t
 
 /// The logarithms of the users' averages after this batch, `[B]`, from `negatives [B, N]` and those before it, `[B]`.
 ///
-/// A row without negatives leaves the average as it is.
+/// A row without negatives has none, and leaves the average of its user to the user's other rows.
 pub fn sog_clr_averages(negatives: &Tensor, log_averages: &Tensor, temperature: f64, update_rate: f64) -> Result<Tensor> {
     let (negatives, before) = (negatives.detach(), log_averages.detach());
     let estimate = (log_sum_exp(&(&negatives / temperature)?)? - count_items(&negatives)?.log()?)?;
     let new = (&estimate + update_rate.ln())?;
     let moved = (&new + softplus(&((&before + (1.0 - update_rate).ln())? - &new)?)?)?; // log(exp(old) + exp(new))
     let after = before.lt(MASKED_BELOW)?.where_cond(&estimate, &moved)?;
-    negatives.max(D::Minus1)?.lt(MASKED_BELOW)?.where_cond(&before, &after)
+    let none = (after.zeros_like()? + f64::from(NO_AVERAGE))?;
+    negatives.max(D::Minus1)?.lt(MASKED_BELOW)?.where_cond(&none, &after)
 }
 
 #[cfg(test)]
@@ -171,8 +172,8 @@ mod tests {
     }
 
     #[test]
-    fn a_row_without_negatives_leaves_the_average_and_is_flat() {
-        assert_eq!(averages(&[-1e30, -1e30], 1.5, 0.9), 1.5);
+    fn a_row_without_negatives_has_no_average_and_is_flat() {
+        assert_eq!(averages(&[-1e30, -1e30], 1.5, 0.9), f64::from(NO_AVERAGE));
         for average in [1.5, f64::from(NO_AVERAGE)] {
             let (value, gradient) = value_and_gradient(0.6, &[-1e30, -1e30], average);
             assert_close(&[value], &[-3.0], 1e-12);

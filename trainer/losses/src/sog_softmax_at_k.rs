@@ -100,9 +100,9 @@ impl LossKind for SogSoftmaxAtK {
         true
     }
 
-    /// 1 since a row without negatives leaves the average of its user's other rows alone.
+    /// 1 since a row without negatives leaves the average of its user's other rows alone in the first batch that has the user, 2 since it does in all.
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     fn needs_draws(&self) -> Option<&'static str> {

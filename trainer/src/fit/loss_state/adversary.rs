@@ -79,6 +79,7 @@ impl AdversaryModel {
         let vectors = Vectors { users: &of_users.values, items: &of_items.values, similarity: adversary.similarity };
         sampled.collect(vectors, batch, users, items);
         self.sampled = sampled;
+        self.gradients.iter_mut().for_each(unmark_zeros);
     }
 
     /// Goes on after so many steps.
@@ -99,6 +100,15 @@ impl AdversaryModel {
     /// Everything that the next epoch needs, by name.
     pub(crate) fn state(&mut self) -> impl Iterator<Item = (String, &mut [f32])> {
         self.users.state(false).chain(self.items.state(false))
+    }
+}
+
+/// Takes the mark from rows that have no gradient: those of positives, which the adversary's loss has no term of, and of draws that were left aside.
+fn unmark_zeros(gradients: &mut RowGradients) {
+    let dim = gradients.dim();
+    let (values, touched) = gradients.parts();
+    for (row, touched) in values.chunks_exact(dim).zip(touched) {
+        *touched = *touched && row.iter().any(|value| *value != 0.0);
     }
 }
 
@@ -127,5 +137,31 @@ mod tests {
         model.ascend(&alone, BatchShard::new(&alone, of_rows), &[1.0; 6]).unwrap();
         let moved: Vec<bool> = (0..3).map(|user| model.users.values.row(user) != before.row(user)).collect();
         assert_eq!(moved, [true, false, true]);
+    }
+    /// Under an optimizer that moves rows with a gradient alone.
+    #[test]
+    fn rows_without_a_derivative_stay() {
+        let learning: Learning = serde_json::from_value(serde_json::json!({
+            "loss": {"adv-info-nce": {"temperature": 0.2, "adversary_dim": 4}},
+            "sampler": {"uniform": {"negatives": 3}},
+            "optimizer": {"lazy-adam": {"learning_rate": 0.1}},
+            "training": {"epochs": 1, "batch_size": 2, "evaluate_every": 1},
+            "seed": 1,
+        }))
+        .unwrap();
+        let mut model = AdversaryModel::new(learning.loss.adversary().unwrap(), &learning, [3, 5]);
+        let draw = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&[[0, 1, 2], [2, 3, 4]][row]);
+        let (alone, batch) = (Collective::Single, Batch::new(&[2, 0], &[4, 1]));
+        let mut step = |derivatives: [f32; 6]| {
+            model.score(batch, 3, draw);
+            let before = [&model.users, &model.items].map(|table| table.values.clone());
+            model.ascend(&alone, BatchShard::new(&alone, batch), &derivatives).unwrap();
+            let moved = |table: &Parameter, before: &vectors::Matrix| {
+                (0..before.rows).filter(|&row| table.values.row(row) != before.row(row)).collect::<Vec<usize>>()
+            };
+            [moved(&model.users, &before[0]), moved(&model.items, &before[1])]
+        };
+        assert_eq!(step([1.0; 6]), [vec![0, 2], vec![0, 1, 2, 3, 4]]);
+        assert_eq!(step([1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), [vec![2], vec![0, 1, 2]]);
     }
 }

@@ -174,7 +174,7 @@ impl Column {
         let Self { numbers, learned: Some(ColumnOptimizer { how, stepper }), gradients, .. } = self else { return };
         let sign = if how.ascends { -1.0 } else { 1.0 };
         gradients.clear();
-        for (at, derivative) in derivatives.iter().enumerate() {
+        for (at, derivative) in derivatives.iter().enumerate().filter(|(_, derivative)| **derivative != 0.0) {
             gradients.add(rows.map_or(at, |rows| rows[at] as usize), &[sign * derivative]);
         }
         stepper.move_all(numbers, gradients);
@@ -223,6 +223,20 @@ mod tests {
         let mut column = column(Update::Remembered);
         column.remember(Batch::new(&[2, 0, 2, 2], &[0, 0, 1, 1]), &[1.0, -1e30, -1e30, 2.0]);
         assert_eq!(column.numbers.values.values, [5.0, 5.0, 1.5, 5.0]);
+    }
+
+    /// Under an optimizer that moves rows with a gradient alone.
+    #[test]
+    fn a_row_without_a_derivative_moves_nothing() {
+        let spec =
+            StateSpec { name: "test", per: Per::Users, initial: InitialValue::Same(5.0), update: Update::Learned(Learned::default()) };
+        let lazy = serde_json::from_str(r#"{"lazy-adam": {"learning_rate": 0.1}}"#).unwrap();
+        let mut column = Column::new(spec, [4, 2], 0, 1, &lazy);
+        column.learn(Batch::new(&[1, 3], &[0, 0]), &[3.0, -1.0]);
+        let before = column.numbers.values.values.clone();
+        column.learn(Batch::new(&[1, 3], &[0, 0]), &[0.0, -1.0]);
+        let moved: Vec<bool> = column.numbers.values.values.iter().zip(&before).map(|(after, before)| after != before).collect();
+        assert_eq!(moved, [false, false, false, true]);
     }
 
     #[test]
