@@ -10,7 +10,6 @@ use crate::{
 use dataset::{Location, SCHEMA_VERSION};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use std::path::PathBuf;
 
 /// Raised whenever the same settings and bytes would give another dataset than before.
 const PIPELINE_VERSION: u32 = 2;
@@ -73,14 +72,7 @@ fn files(key: &'static str, path: &str) -> Result<Value> {
 
 /// What the fingerprint covers of a source file.
 fn file(key: &'static str, at: &Location) -> Result<Value> {
-    let is_special = |path: PathBuf| path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
-    if at.local_path().is_some_and(is_special) {
-        return Err(Error::Absent {
-            key,
-            at: at.to_string(),
-            found: "is a pipe or a device, expected a file, as it is read several times",
-        });
-    }
+    source::check_is_file(key, at)?;
     let of = |name: &str, at: &Location| Ok(json!({"name": name, "blake3": checksum::of(at).map_err(|error| error.absent(key, at))?}));
     match source::archive_of(at)? {
         Some((archive, member)) => of(&format!("{}/{member}", archive.name()), &archive),

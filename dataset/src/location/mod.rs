@@ -19,7 +19,7 @@ pub use unfinished::Unfinished;
 
 use crate::{Error, FileEntry, Result, redact::redacted};
 use futures::TryStreamExt;
-use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, path::Path};
+use object_store::{ListResult, ObjectMeta, ObjectStore, ObjectStoreExt, path::Path};
 use server::Server;
 use std::{
     collections::BTreeMap,
@@ -62,7 +62,8 @@ impl Location {
     /// [`Error::Url`] for an unknown scheme or an address that its store refuses.
     pub fn parse(text: &str) -> Result<Self> {
         let refuse = |reason: String| Error::Url { text: redacted(text).into_owned(), reason: redacted(&reason).into_owned() };
-        let url = match Url::parse(text) {
+        // `#` begins no part of a name in a store.
+        let url = match Url::parse(&text.replace('#', "%23")) {
             Ok(url) if url.scheme().len() > 1 => url,
             Err(error) if text.contains("://") => return Err(refuse(error.to_string())),
             _ => {
@@ -133,6 +134,12 @@ impl Location {
     /// The path on this machine, where the location is a local one.
     pub fn local_path(&self) -> Option<PathBuf> {
         (self.base == "file://").then(|| PathBuf::from(format!("/{}", self.path)))
+    }
+
+    /// Whether it is a pipe or a device of this machine, which is read once and not again.
+    pub fn is_pipe_or_device(&self) -> bool {
+        let is_special = |path: PathBuf| path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+        self.local_path().is_some_and(is_special)
     }
 
     /// Whether the location is on a server, and not on this machine.
@@ -229,11 +236,26 @@ impl Location {
     /// # Errors
     /// [`Error::Store`] when the store cannot list. A missing folder is an empty one.
     pub fn folders(&self) -> Result<Vec<Self>> {
+        Ok(self.sorted(self.entries()?.common_prefixes))
+    }
+
+    /// The files directly in this folder, sorted by name.
+    ///
+    /// # Errors
+    /// As for [`folders`](Self::folders).
+    pub fn files(&self) -> Result<Vec<Self>> {
+        Ok(self.sorted(self.entries()?.objects.into_iter().map(|file| file.location)))
+    }
+
+    fn entries(&self) -> Result<ListResult> {
         let listing = || self.server.store.list_with_delimiter(Some(&self.path));
-        let found = self.server.attempt(listing).map_err(|error| self.store_error("list", &error))?;
-        let mut folders: Vec<Self> = found.common_prefixes.into_iter().map(|path| self.at(path)).collect();
-        folders.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(folders)
+        self.server.attempt(listing).map_err(|error| self.store_error("list", &error))
+    }
+
+    fn sorted(&self, paths: impl IntoIterator<Item = Path>) -> Vec<Self> {
+        let mut paths: Vec<Path> = paths.into_iter().collect();
+        paths.sort();
+        paths.into_iter().map(|path| self.at(path)).collect()
     }
 
     fn read_error(&self, error: &object_store::Error) -> Error {

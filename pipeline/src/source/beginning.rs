@@ -27,6 +27,7 @@ impl Beginning {
     /// A file that is not there, cannot be read, or is empty.
     pub(super) fn read(path: &str, known: KnownColumns) -> Result<Self> {
         let (path, at) = first_of(archive::expanded(path)?)?;
+        files::check_is_file("path", &at)?;
         let mut bytes = Vec::new();
         let raw = content::open(&at).map_err(|error| error.absent("path", &at))?;
         raw.take(BYTES).read_to_end(&mut bytes).map_err(|error| content::unreadable(&at, 0, error))?;

@@ -49,10 +49,12 @@ impl SourceKind for Delimited {
 
     fn recognise(beginning: &Beginning) -> Result<Option<Self>> {
         let Some(text) = beginning.text().filter(|text| !text.starts_with(['{', '['])) else { return Ok(None) };
-        let Some((separator, rows)) = SEPARATORS.iter().find_map(|separator| Some((*separator, table(text, separator)?))) else {
+        let (file, known) = (beginning.at.name(), &beginning.known);
+        let found = |least: f64| SEPARATORS.iter().filter_map(move |separator| Some((*separator, table(text, separator, least)?)));
+        let is_named = |(_, rows): &(&str, Vec<Vec<String>>)| roles::by_name(file, &rows[0], known).is_ok();
+        let Some((separator, rows)) = found(ALIKE).next().or_else(|| found(ALIKE_BELOW_NAMES).find(is_named)) else {
             return Ok(None);
         };
-        let (file, known) = (beginning.at.name(), &beginning.known);
         let header = has_header(&rows, known);
         let columns = match header {
             true => roles::by_name(file, &rows[0], known)?,
@@ -116,9 +118,11 @@ const SEPARATORS: [&str; 6] = ["::", "\t", ";", "|", ",", " "];
 /// Records that are looked at, and the share of them that must have as many fields as the first.
 const LINES: usize = 500;
 const ALIKE: f64 = 0.95;
+/// The same where the first names users and items: the reader tells which lines are not as it says.
+const ALIKE_BELOW_NAMES: f64 = 0.5;
 
-/// The rows of a text with at least two fields in each; those that have other numbers of fields than the first are left out, where they are few.
-fn table(text: &str, separator: &str) -> Option<Vec<Vec<String>>> {
+/// The rows of a text with at least two fields in each, of which a share of at `least` so much has as many fields as the first; the others are left out.
+fn table(text: &str, separator: &str, least: f64) -> Option<Vec<Vec<String>>> {
     let mut records = Records::new(text.as_bytes(), 1, separator.as_bytes());
     let mut rows: Vec<Option<Vec<String>>> = Vec::new();
     while rows.len() < LINES {
@@ -137,7 +141,7 @@ fn table(text: &str, separator: &str) -> Option<Vec<Vec<String>>> {
     let width = rows.first()?.as_ref()?.len();
     let count = rows.len();
     let rows: Vec<Vec<String>> = rows.into_iter().flatten().filter(|row| row.len() == width).collect();
-    (width > 1 && rows.len() as f64 >= ALIKE * count as f64).then_some(rows)
+    (width > 1 && rows.len() as f64 >= least * count as f64).then_some(rows)
 }
 
 /// Whether the first row holds names: some that are known or asked for, or, where no column is asked for by its index, text above a column of numbers or of times,

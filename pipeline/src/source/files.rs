@@ -25,21 +25,63 @@ pub(crate) fn named(key: &'static str, path: &str) -> Result<Vec<(String, Locati
     let at = Location::parse(path)?;
     let (folder, pattern) = match (path.ends_with('/'), path.find(SIGNS)) {
         (false, None) => return Ok(vec![(at.name().to_owned(), at)]),
-        (false, Some(_)) if archive::exists(&at)? => return Ok(vec![(at.name().to_owned(), at)]),
+        (false, Some(_)) if !has_query(path) && archive::exists(&at)? => return Ok(vec![(at.name().to_owned(), at)]),
         (_, Some(sign)) => path.split_at(path[..sign].rfind('/').map_or(0, |slash| slash + 1)),
         (true, None) => (path, ""),
     };
     let folder = Location::parse(if folder.is_empty() { "." } else { folder })?;
     let wanted = pattern_of(pattern).map_err(|error| Error::setting(key, format!("`{path}` is no pattern: {error}")))?;
-    let below = |file: &Location| file.to_string().strip_prefix(&folder.to_string()).map(|name| name.trim_start_matches('/').to_owned());
-    let files = folder.list()?.into_iter().filter_map(|file| Some((below(&file)?, file)));
-    let files: Vec<_> =
-        files.filter(|(name, _)| is_data(name) && wanted.as_ref().is_none_or(|wanted| wanted.matches_with(name, OPTIONS))).collect();
+    let mut files = match steps_of(pattern) {
+        Some(steps) => matching(&folder, &steps)?,
+        None => {
+            folder.list()?.into_iter().filter(|file| wanted.as_ref().is_none_or(|wanted| is_match(wanted, &below(&folder, file)))).collect()
+        }
+    };
+    files.sort_by_cached_key(|file| file.store().1.clone());
+    let files: Vec<_> = files.into_iter().map(|file| (below(&folder, &file), file)).filter(|(name, _)| is_data(name)).collect();
     if files.is_empty() {
         let found = if pattern.is_empty() { "has no files" } else { "matches no file" };
         return Err(Error::Absent { key, at: path.to_owned(), found });
     }
     Ok(files)
+}
+
+/// Whether a part of the text is a query to an address, and none of a name.
+fn has_query(path: &str) -> bool {
+    path.contains("://") && path.contains('?')
+}
+
+/// The name of a place below a folder.
+fn below(folder: &Location, place: &Location) -> String {
+    let (folder, place) = (folder.to_string(), place.to_string());
+    place.strip_prefix(&folder).unwrap_or(&place).trim_start_matches('/').to_owned()
+}
+
+fn is_match(wanted: &Pattern, name: &str) -> bool {
+    wanted.matches_with(name, OPTIONS)
+}
+
+/// The steps of a pattern and their own patterns, where each stands for one folder or file; the last one is empty where all below a folder is meant.
+fn steps_of(pattern: &str) -> Option<Vec<(&str, Pattern)>> {
+    if pattern.contains("**") {
+        return None;
+    }
+    pattern.split('/').map(|step| Some((step, Pattern::new(step).ok()?))).collect()
+}
+
+/// The files that match step by step, so that no folder is listed that the pattern does not name. A name that is the step itself counts before what it matches.
+fn matching(folder: &Location, steps: &[(&str, Pattern)]) -> Result<Vec<Location>> {
+    let Some(((step, pattern), rest)) = steps.split_first().filter(|((step, _), _)| !step.is_empty()) else { return Ok(folder.list()?) };
+    let mut found = if rest.is_empty() { folder.files()? } else { folder.folders()? };
+    match found.iter().position(|place| below(folder, place) == *step) {
+        Some(same) => found = vec![found.swap_remove(same)],
+        None => found.retain(|place| is_match(pattern, &below(folder, place))),
+    }
+    if rest.is_empty() {
+        return Ok(found);
+    }
+    let files = found.iter().map(|folder| matching(folder, rest)).collect::<Result<Vec<_>>>()?;
+    Ok(files.into_iter().flatten().collect())
 }
 
 /// The files of [`named`] alone.
@@ -69,6 +111,15 @@ pub(super) fn check_is_one(key: &'static str, path: &str, expected: &str) -> Res
         ));
     }
     Ok(())
+}
+
+/// That a place can be read several times.
+///
+/// # Errors
+/// [`Error::Absent`] for a pipe or a device.
+pub(crate) fn check_is_file(key: &'static str, at: &Location) -> Result<()> {
+    let found = "is a pipe or a device, expected a file, as it is read several times";
+    if at.is_pipe_or_device() { Err(Error::Absent { key, at: at.to_string(), found }) } else { Ok(()) }
 }
 
 /// A pattern that ends with `/` is that of folders, of which all files are meant.
@@ -110,8 +161,40 @@ mod tests {
             assert_eq!(of("year=202?/"), ["year=2023/part-0.csv", "year=2024/part-0.csv", "year=2024/part-1.csv.gz"]);
             assert_eq!(of("*.csv"), ["a1.csv", "a[1].csv"]);
             assert_eq!((of("a[1].csv"), of("a[12].csv")), (vec!["a[1].csv".to_owned()], vec!["a1.csv".to_owned()]));
+            assert_eq!(of("year=2024/**/*.csv"), ["part-0.csv"]);
             assert_eq!(of("").len(), 5);
         }
+    }
+
+    #[test]
+    fn a_folder_may_have_the_signs_of_a_pattern_in_its_name() {
+        for name in ["d[1]/a.csv", "d1/b.csv"] {
+            Location::parse(&format!("memory:///files-signs/{name}")).unwrap().write("x").unwrap();
+        }
+        let of = |path: &str| names(&format!("memory:///files-signs/{path}")).unwrap();
+        assert_eq!((of("d[1]/"), of("d[1]/*.csv")), (vec!["d[1]/a.csv".to_owned()], vec!["d[1]/a.csv".to_owned()]));
+        assert_eq!(of("d[12]/"), ["d1/b.csv"]);
+    }
+
+    #[test]
+    fn signs_in_a_url_belong_to_the_name() {
+        for name in ["part", "part1", "h#1.csv"] {
+            Location::parse(&format!("memory:///files-url/{name}")).unwrap().write("x").unwrap();
+        }
+        assert_eq!(names("memory:///files-url/part?").unwrap(), ["part1"]);
+        assert_eq!(names("memory:///files-url/h#*.csv").unwrap(), ["h#1.csv"]);
+    }
+
+    /// What a pattern does not name is not looked at.
+    #[cfg(unix)]
+    #[test]
+    fn a_pattern_passes_over_folders_that_it_does_not_name() {
+        let local = tempfile::tempdir().unwrap();
+        let folder = local.path().to_str().unwrap();
+        stored(folder);
+        std::os::unix::fs::symlink(local.path(), local.path().join("year=2024/loop")).unwrap();
+        assert_eq!(names(&format!("{folder}/*.csv")).unwrap(), ["a1.csv", "a[1].csv"]);
+        assert_eq!(names(&format!("{folder}/year=2023/*.csv")).unwrap(), ["part-0.csv"]);
     }
 
     #[test]

@@ -43,6 +43,15 @@ fn separators_within_quotes_separate_nothing() {
 }
 
 #[test]
+fn names_of_users_and_items_make_a_table_of_lines_of_other_lengths() {
+    let lines = "1,3,Heat,4\n1,4,Matrix, The,5\n2,3,Heat,3\n";
+    let expected = delimited(",", true, json!({"user": "user_id", "item": "item_id", "rating": "rating"}));
+    assert_eq!(found("titles.csv", &format!("user_id,item_id,title,rating\n{lines}")), expected);
+    let unnamed = of("titles/bare.csv", lines, KnownColumns::default()).unwrap_err();
+    assert!(unnamed.contains("no lines of users and items"), "{unnamed}");
+}
+
+#[test]
 fn unknown_names_above_numbers_are_a_header() {
     let content = "who,what,when\n1,7,978300760\n2,8,978300761\n";
     let message = of("unknown.csv", content, KnownColumns::default()).unwrap_err();
@@ -66,6 +75,21 @@ fn a_column_that_is_asked_for_has_no_other_role() {
     let known = KnownColumns { rating: Some("date".into()), ..KnownColumns::default() };
     let expected = delimited(",", true, json!({"user": "user", "item": "item", "rating": "date"}));
     assert_eq!(of("asked.csv", "user,item,date\nu,i,5\nv,j,4\n", known).unwrap(), expected);
+}
+
+#[test]
+fn an_index_that_is_asked_for_has_no_other_role() {
+    let asked = |timestamp: Option<&str>, rating: Option<&str>| {
+        let known = KnownColumns { timestamp: timestamp.map(str::to_owned), rating: rating.map(str::to_owned), ..KnownColumns::default() };
+        of("log.csv", "1700000000,u1,i1,5\n1700000009,u2,i2,4\n", known)
+    };
+    let expected = |rating: u32| delimited(",", false, json!({"user": 1, "item": 2, "rating": rating, "timestamp": 0}));
+    assert_eq!(asked(Some("0"), None).unwrap(), expected(3));
+    assert_eq!(asked(Some("0"), Some("3")).unwrap(), expected(3));
+    assert_eq!(asked(None, Some("0")).unwrap(), delimited(",", false, json!({"user": 1, "item": 2, "rating": 0})));
+    let known = KnownColumns { timestamp: Some("0".into()), ..KnownColumns::default() };
+    let none_left = of("two.csv", "7,u1\n8,u2\n", known).unwrap_err();
+    assert!(none_left.contains("has 2 columns, and what is asked for leaves none"), "{none_left}");
 }
 
 #[test]

@@ -162,29 +162,28 @@ pub(super) fn by_value(file: &str, rows: &[Vec<String>], known: &KnownColumns) -
         };
         asked.as_ref().map(index).transpose()
     };
+    let perhaps = |column: &Option<String>, role: &str| match column.as_deref() {
+        Some(NONE) => Ok(Some(None)),
+        _ => asked(column, role).map(|index| index.map(Some)),
+    };
     let (user, item) = (asked(&known.user, "user")?, asked(&known.item, "item")?);
-    let mut taken: Vec<usize> = [user, item].into_iter().flatten().collect();
+    let (time, rating) = (perhaps(&known.timestamp, "timestamp")?, perhaps(&known.rating, "rating")?);
+    let mut taken: Vec<usize> = [user, item, time.flatten(), rating.flatten()].into_iter().flatten().collect();
     let mut next = |found: Option<usize>| {
         let index = found.unwrap_or_else(|| (0..).find(|index| !taken.contains(index)).expect("there are more numbers than columns"));
         taken.push(index);
         index
     };
     let (user, item) = (next(user), next(item));
+    if user.max(item) >= width {
+        let message = format!("{file} has {width} columns, and what is asked for leaves none for the users or the items");
+        return Err(Error::setting("columns", message));
+    }
     let rest = |taken: &[usize]| (0..width).filter(|index| !taken.contains(index)).collect::<Vec<_>>();
     let all = |column: usize, is: fn(&str) -> bool| rows.iter().all(|row| is(&row[column]));
-    let perhaps = |column: &Option<String>, role: &str| match column.as_deref() {
-        Some(NONE) => Ok(Some(None)),
-        _ => asked(column, role).map(|index| index.map(Some)),
-    };
-    let time = match perhaps(&known.timestamp, "timestamp")? {
-        None => rest(&taken).into_iter().find(|&column| all(column, is_time)),
-        Some(found) => found,
-    };
+    let time = time.unwrap_or_else(|| rest(&taken).into_iter().find(|&column| all(column, is_time)));
     taken.extend(time);
-    let rating = match perhaps(&known.rating, "rating")? {
-        None => rest(&taken).into_iter().find(|&column| all(column, is_rating)),
-        Some(found) => found,
-    };
+    let rating = rating.unwrap_or_else(|| rest(&taken).into_iter().find(|&column| all(column, is_rating)));
     let index = ColumnRef::Index;
     Ok(Columns { user: index(user), item: index(item), rating: rating.map(index), timestamp: time.map(index) })
 }

@@ -26,6 +26,10 @@ impl SplitKind for LeaveLast {
         self.validation
     }
 
+    fn validation_key(&self) -> &'static str {
+        "validation: true"
+    }
+
     fn hold_out(&self, edges: &mut Edges, _: &Borders) -> Result<()> {
         if edges.times.is_none() {
             return Err(super::no_timestamps());

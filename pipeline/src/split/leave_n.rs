@@ -49,6 +49,10 @@ impl SplitKind for LeaveN {
         self.validation > 0
     }
 
+    fn validation_key(&self) -> &'static str {
+        "validation: 1"
+    }
+
     fn seed(&self) -> Option<u64> {
         (self.pick == Pick::Random).then_some(self.seed)
     }

@@ -63,6 +63,11 @@ trait SplitKind {
     /// Whether it holds out a validation part.
     fn has_validation(&self) -> bool;
 
+    /// What to write in a sweep file for such a part.
+    fn validation_key(&self) -> &'static str {
+        "validation: 0.1"
+    }
+
     /// The seed of the draws; `None` where nothing is drawn, so that another seed would be the same split.
     fn seed(&self) -> Option<u64> {
         None
@@ -202,6 +207,11 @@ impl Split {
     /// Whether the split holds out a validation part.
     pub fn has_validation(&self) -> bool {
         self.kind().has_validation()
+    }
+
+    /// What to write in a sweep file for a validation part.
+    pub fn validation_key(&self) -> &'static str {
+        self.kind().validation_key()
     }
 
     /// The number that tells repeated splits of a dataset apart: the seed of the draws, or the fold; `None` where nothing is drawn, so that another

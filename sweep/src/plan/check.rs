@@ -201,7 +201,8 @@ fn validation(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     let without = |entry: &&DatasetEntry| !has_validation(&entry.splits[0]);
     let Some(entry) = file.datasets.iter().find(without) else { return Ok(()) };
     let (name, line) = (entry.name(), entry.node.place.line);
-    let remedy = format!("dataset `{name}` (line {line}) has no validation part: give its `split` one (`validation: 0.1`)");
+    let key = entry.splits[0].split.validation_key();
+    let remedy = format!("dataset `{name}` (line {line}) has no validation part: give its `split` one (`{key}`)");
     if let Some(draft) = drafts.iter().find(|draft| draft.count(&file.search.value) > 1) {
         let message = format!("listed values are tuned on validation, but {remedy}, or give one value");
         return Err(draft.tuned_place().error(message));

@@ -41,7 +41,7 @@ use pipeline::Preparation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use std::{collections::HashMap, path::PathBuf};
+use std::collections::HashMap;
 use trainer::{Backbone, Iterations, Learning, ModelFiles, Trial, trial::TRAINER_VERSION};
 
 /// All that a sweep will do.
@@ -364,8 +364,7 @@ fn attaches(backbone: &Backbone, preparation: &Preparation) -> bool {
 /// Size and checksum of a file of a model, whose path is as typed.
 fn content(path: &str) -> std::result::Result<FileEntry, String> {
     let at = environment::expanded(path).and_then(|path| Location::parse(&path).map_err(|error| error.to_string()))?;
-    let is_special = |path: PathBuf| path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
-    if at.local_path().is_some_and(is_special) {
+    if at.is_pipe_or_device() {
         return Err(format!("{at} is a pipe or a device, expected a file, as it is read several times"));
     }
     at.read().map(|content| FileEntry::of(&content)).map_err(|error| crate::chain::chain(&error.into()))

@@ -354,6 +354,10 @@ fn pairs_that_cannot_be_say_why() {
         untuned,
         "s.yaml:14:16: grid[0].optimizer: listed values are tuned on validation, but dataset `d` (line 3) has no validation part: give its `split` one (`validation: 0.1`), or give one value"
     );
+    for (split, key) in [("leave-last}", "validation: true"), ("leave-n, test: 1}", "validation: 1")] {
+        let untuned = message(&with("random, test: 0.2, validation: 0.1, seed: 1}", split));
+        assert!(untuned.contains(&format!("give its `split` one (`{key}`)")), "{untuned}");
+    }
 }
 
 /// The good file with a `significance` block.
