@@ -8,7 +8,7 @@ pub use size::parse as parse_size;
 pub use summary::Summary;
 
 use crate::{
-    Error, Evaluation, Metric, Result, TrialValues,
+    Error, Evaluation, Metric, MetricAt, Result, TrialValues,
     evaluate::{Candidate, evaluate},
     findings::{self, Findings},
     settings::{Correction, Margin, Mask, Over, RecallDenominator, SampledCandidates, Significance, Test, Ties, Users},
@@ -34,7 +34,7 @@ pub struct Evaluate {
     #[arg(long, default_value = "test", value_parser = split)]
     pub split: Split,
     /// ndcg, recall, precision, hit-rate, mrr, map, auc; and of what lists are like: coverage, gini, average-popularity, novelty, diversity, popularity-lift, popularity-deviation
-    #[arg(long, value_delimiter = ',', default_value = "ndcg,recall,precision,mrr", value_parser = named::<Metric>)]
+    #[arg(long, value_delimiter = ',', default_value = "ndcg,recall,precision,mrr", value_parser = metric)]
     pub metrics: Vec<Metric>,
     /// Lengths at which lists are cut
     #[arg(long, value_delimiter = ',', default_value = "20")]
@@ -159,6 +159,14 @@ fn write(out: &Location, values: &[TrialValues], findings: &Findings, checkpoint
 }
 
 /// A kind by its name in sweep files.
+/// A metric without its cutoff.
+fn metric(text: &str) -> Result<Metric, String> {
+    match text.parse() {
+        Ok(MetricAt { metric, cutoff: Some(cutoff) }) => Err(format!("write `{}` here, and {cutoff} under `--cutoffs`", metric.name())),
+        _ => Metric::named(text).map_err(|reason| format!("unknown metric `{text}`: {reason}")),
+    }
+}
+
 fn named<T: DeserializeOwned>(name: &str) -> Result<T, String> {
     T::deserialize(StrDeserializer::<serde::de::value::Error>::new(name)).map_err(|error| error.to_string())
 }
@@ -208,7 +216,11 @@ mod tests {
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
         let message = parse(&["--metrics", "ndgc"]).unwrap_err();
-        assert!(message.contains("`ndgc`") && message.contains("`ndcg`"), "{message}");
+        assert!(message.contains("unknown metric `ndgc`: expected one of ndcg, recall"), "{message}");
+        let message = parse(&["--metrics", "HR"]).unwrap_err();
+        assert!(message.contains("unknown metric `HR`: did you mean `hit-rate`? (expected one of ndcg"), "{message}");
+        let message = parse(&["--metrics", "ndcg@10"]).unwrap_err();
+        assert!(message.contains("write `ndcg` here, and 10 under `--cutoffs`"), "{message}");
         assert!(parse(&["--split", "train"]).unwrap_err().contains("expected `test` or `validation`"));
     }
 }

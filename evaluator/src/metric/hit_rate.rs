@@ -13,6 +13,10 @@ impl MetricKind for HitRate {
         "hit-rate"
     }
 
+    fn also_called(&self) -> &'static [&'static str] {
+        &["hit", "hits", "hit-ratio", "hr"]
+    }
+
     fn measure(&self) -> Measure {
         Measure::Ranks(|ranked, cutoff, _recall| hit_rate(ranked.ranks, cutoff))
     }

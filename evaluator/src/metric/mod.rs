@@ -46,6 +46,11 @@ trait MetricKind: Sync {
     /// The name in sweep files and tables.
     fn name(&self) -> &'static str;
 
+    /// The names that other libraries have for it, in lower case.
+    fn also_called(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether it looks at the first ranks alone.
     fn has_cutoff(&self) -> bool {
         true
@@ -174,6 +179,25 @@ impl Metric {
         self.kind().name()
     }
 
+    /// The names that other libraries have for it, in lower case.
+    pub fn also_called(self) -> &'static [&'static str] {
+        self.kind().also_called()
+    }
+
+    /// The metric of a name without a cutoff.
+    ///
+    /// # Errors
+    /// What was expected, and which metric was meant if it has another case or the name that another library has for it.
+    pub fn named(name: &str) -> std::result::Result<Self, String> {
+        let called = |name: &str| Self::ALL.into_iter().find(|metric| metric.name() == name || metric.also_called().contains(&name));
+        if let Some(metric) = called(name).filter(|metric| metric.name() == name) {
+            return Ok(metric);
+        }
+        let known = format!("expected one of {}", Self::ALL.map(Self::name).join(", "));
+        let meant = called(&name.to_lowercase().replace('_', "-"));
+        Err(meant.map_or_else(|| known.clone(), |metric| format!("did you mean `{}`? ({known})", metric.name())))
+    }
+
     /// Whether the metric looks at the first ranks alone: it is written with a cutoff then, `ndcg@20`.
     pub fn has_cutoff(self) -> bool {
         self.kind().has_cutoff()
@@ -192,6 +216,11 @@ impl Metric {
     /// Whether it is made of the ranks of held-out items alone, and not of what stands in lists.
     pub fn is_of_ranks(self) -> bool {
         matches!(self.kind().measure(), Measure::Ranks(_))
+    }
+
+    /// Whether it asks what users are known to have: how popular items are, or which users have them.
+    pub fn needs_history(self) -> bool {
+        matches!(self.kind().measure(), Measure::List(_) | Measure::Vectors(_))
     }
 
     /// Whether it says which model ranks better, so that `select_by`, `primary` and claims may name it: the more of it the better, by held-out items.
@@ -234,9 +263,7 @@ impl FromStr for MetricAt {
             Some((name, cutoff)) => (name, Some(cutoff)),
             None => (text, None),
         };
-        let known = || Metric::ALL.map(Metric::name).join(", ");
-        let metric =
-            Metric::ALL.into_iter().find(|metric| metric.name() == name).ok_or_else(|| refuse(format!("expected one of {}", known())))?;
+        let metric = Metric::named(name).map_err(refuse)?;
         match (metric.has_cutoff(), cutoff) {
             (false, None) => Ok(Self { metric, cutoff: None }),
             (false, Some(_)) => Err(refuse(format!("{name} has no cutoff; write `{name}`"))),

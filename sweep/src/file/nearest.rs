@@ -1,14 +1,47 @@
 //! The nearest valid spelling of a word that is not known.
 
 use dataset::quote;
+use evaluator::Metric;
 
 /// Two words this alike are taken for a slip of the same word: of ten letters, at most four are wrong, missing or swapped.
 const ALIKE: f64 = 0.6;
 /// Bytes of a word that may be a slip.
 const LONGEST: usize = 64;
 
-/// Words that mean another one, however unlike they are.
-const SYNONYMS: [(&str, &str); 1] = [("gpu", "cuda")];
+/// Words of other libraries, in lower case and with hyphens, and what they are called here.
+const SYNONYMS: [(&str, &str); 31] = [
+    ("bpr", "mf"),
+    ("bpr-mf", "mf"),
+    ("bprmf", "mf"),
+    ("csv", "delimited"),
+    ("embedding-dim", "dim"),
+    ("embedding-size", "dim"),
+    ("eval-every", "evaluate_every"),
+    ("eval-step", "evaluate_every"),
+    ("gpu", "cuda"),
+    ("infonce", "softmax"),
+    ("info-nce", "softmax"),
+    ("item-id", "item"),
+    ("k", "cutoffs"),
+    ("l2", "weight_decay"),
+    ("leave-one-out", "leave-last"),
+    ("loo", "leave-last"),
+    ("lr", "learning_rate"),
+    ("neg-samples", "negatives"),
+    ("num-negatives", "negatives"),
+    ("pop", "popularity"),
+    ("random", "uniform"),
+    ("reg-weight", "weight_decay"),
+    ("sep", "separator"),
+    ("stopping-step", "patience"),
+    ("t-test", "paired-t"),
+    ("tau", "temperature"),
+    ("topk", "cutoffs"),
+    ("tsv", "delimited"),
+    ("ttest", "paired-t"),
+    ("user-id", "user"),
+    ("valid-metric", "select_by"),
+];
 
 /// ``unknown key `tempratur`: did you mean `temperature`? (expected `temperature`)``
 pub(crate) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
@@ -39,8 +72,12 @@ fn nearest<'a>(word: &str, expected: &[&'a str]) -> Option<&'a str> {
         return None;
     }
     let plain = word.to_lowercase().replace('_', "-");
-    let same = SYNONYMS.iter().find(|(other, _)| *other == plain).and_then(|(_, word)| expected.iter().find(|known| *known == word));
-    if let Some(word) = same {
+    if let Some(same) = expected.iter().find(|known| known.replace('_', "-") == plain) {
+        return Some(same);
+    }
+    let metrics = Metric::ALL.into_iter().flat_map(|metric| metric.also_called().iter().map(move |other| (*other, metric.name())));
+    let mut called = SYNONYMS.into_iter().chain(metrics).filter(|(other, _)| *other == plain);
+    if let Some(word) = called.find_map(|(_, word)| expected.iter().find(|known| **known == word)) {
         return Some(word);
     }
     let likeness = |candidate: &str| strsim::normalized_damerau_levenshtein(&plain, &candidate.replace('_', "-"));
@@ -60,6 +97,10 @@ mod tests {
         assert_eq!(nearest("brp", &kinds), Some("bpr"));
         assert_eq!(nearest("hinge", &kinds), None);
         assert_eq!(nearest("gpu", &["auto", "cpu", "cuda"]), Some("cuda"));
+        assert_eq!(nearest("Embedding_Size", &["dim", "init"]), Some("dim"));
+        assert_eq!(nearest("hr", &["ndcg", "hit-rate"]), Some("hit-rate"));
+        assert_eq!(nearest("BPR", &["bpr", "mf"]), Some("bpr"), "what there is comes first");
+        assert_eq!(nearest("bpr", &["mf", "light-gcn"]), Some("mf"));
         assert_eq!(unknown("key", "x", &["dim"]), "unknown key `x`: expected `dim`");
         assert!(unknown("kind", "softmax@20", &kinds).contains("did you mean `softmax"));
         let metric = unknown("name", "ndcg@20", &["ndcg", "mrr"]);
