@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from ranksweep import _yaml
 from ranksweep._program import Error, Event, call
 from ranksweep._progress import display
 from ranksweep.results import Comparison, PreparedDataset, Results
-from ranksweep.sweep import Dataset, Evaluation, Sweep
+from ranksweep.sweep import Dataset, Evaluation, Settings, Sweep
 
 if TYPE_CHECKING:
     from ranksweep.own_models import Vectors
@@ -33,7 +34,7 @@ class TrialsFailed(Error):
 
 
 def run(
-    sweep: Sweep | File,
+    sweep: Sweep | Settings | File,
     *,
     storage: File | None = None,
     threads: int | None = None,
@@ -55,7 +56,7 @@ def run(
 
 @overload
 def evaluate(
-    sweep: Sweep | File,
+    sweep: Sweep | Settings | File,
     *,
     storage: File | None = None,
     threads: int | None = None,
@@ -79,7 +80,7 @@ def evaluate(
     progress: bool = True,
 ) -> Results: ...
 def evaluate(
-    sweep: Sweep | File | None = None,
+    sweep: Sweep | Settings | File | None = None,
     *,
     users: Any = None,
     items: Any = None,
@@ -124,7 +125,7 @@ def evaluate(
 
 
 def prepare(
-    sweep: Sweep | File, *, storage: File | None = None, threads: int | None = None, memory: str | None = None, progress: bool = True
+    sweep: Sweep | Settings | File, *, storage: File | None = None, threads: int | None = None, memory: str | None = None, progress: bool = True
 ) -> list[PreparedDataset]:
     """Prepares the sweep's datasets, and gives them in the order of the file, one for each split."""
     folders: list[str] = []
@@ -154,7 +155,7 @@ class Plan:
         return [trial["id"] for configuration in configurations for trial in configuration["trials"]]
 
 
-def plan(sweep: Sweep | File, *, storage: File | None = None, memory: str | None = None) -> Plan:
+def plan(sweep: Sweep | Settings | File, *, storage: File | None = None, memory: str | None = None) -> Plan:
     """What the sweep would do; writes nothing."""
     with written(sweep) as file:
         content, text = (call(["plan", file, *flags, *options(storage, None, memory)], lambda event: None) for flags in (["--json"], []))
@@ -162,7 +163,7 @@ def plan(sweep: Sweep | File, *, storage: File | None = None, memory: str | None
 
 
 def compare(
-    *sweeps: Sweep | File,
+    *sweeps: Sweep | Settings | File,
     metric: str | None = None,
     against: str | None = None,
     out: File | None = None,
@@ -187,7 +188,7 @@ def kinds(name: str | None = None) -> str:
     return call(["kinds", *([] if name is None else [name])], lambda event: None)
 
 
-def results_of(words: list[str], sweep: Sweep | File, storage: File | None, threads: int | None, memory: str | None, progress: bool) -> Results:
+def results_of(words: list[str], sweep: Sweep | Settings | File, storage: File | None, threads: int | None, memory: str | None, progress: bool) -> Results:
     """Runs a command that makes a sweep's results, and opens them."""
     try:
         text = command(words, sweep, options(storage, threads, memory), progress)
@@ -209,7 +210,7 @@ def results_in(text: str) -> Results:
 
 
 def command(
-    words: list[str], sweep: Sweep | File, flags: list[str], progress: bool, listen: Callable[[Event], None] = lambda event: None
+    words: list[str], sweep: Sweep | Settings | File, flags: list[str], progress: bool, listen: Callable[[Event], None] = lambda event: None
 ) -> str:
     """Runs a command with a sweep file, shows its progress, and gives its output."""
     shown = display(progress)
@@ -237,7 +238,7 @@ def flag(name: str, given: bool) -> list[str]:
 
 
 @contextmanager
-def written(sweep: Sweep | File) -> Iterator[str]:
+def written(sweep: Sweep | Settings | File) -> Iterator[str]:
     """The path of the sweep file, which a `Sweep` has for as long as the command runs; errors in it name the lines of `Sweep.to_yaml`."""
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -246,12 +247,16 @@ def written(sweep: Sweep | File) -> Iterator[str]:
             raise Error(str(error).replace(f"{folder}/", ""), error.code, error.output) from None
 
 
-def file_of(sweep: Sweep | File, path: Path) -> str:
-    """The path of a sweep file; a `Sweep` is written to the one given, and its table of printed values is that of the working directory."""
+def file_of(sweep: Sweep | Settings | File, path: Path) -> str:
+    """The path of a sweep file. A `Sweep`, or a mapping with its keys, is written to the one given; its table of printed values is that of the working directory."""
     if isinstance(sweep, Sweep):
         replace(sweep, printed=from_here(sweep.printed)).write(path)
         return str(path)
-    return os.fspath(sweep)
+    if isinstance(sweep, Mapping):
+        printed = {"printed": from_here(sweep["printed"])} if "printed" in sweep else {}
+        path.write_text(_yaml.document({**sweep, **printed}), encoding="utf-8")
+        return str(path)
+    return os.path.expanduser(os.fspath(sweep))
 
 
 def from_here(printed: Any) -> Any:

@@ -102,11 +102,14 @@ class Asked:
         history: Lists | None,
         shape: tuple[int, int],
     ) -> None:
+        if held_out is None:
+            raise ValueError("held_out is None, expected the items of each user")
         self.metrics = [metrics] if isinstance(metrics, str) else list(metrics)
         self.recall = recall
         self.ties = ties
         self.held_out = lists("held_out", held_out, *shape)
         self.masked = lists("masked", masked, *shape)
+        self.has_history = masked is not None or history is not None
         self.history = self.masked if history is None else lists("history", history, *shape)
 
 

@@ -65,6 +65,9 @@ def sweep_of_vectors(
     """The sweep that ranks vectors beside the popularity of a dataset. They go into `vectors/` of the storage, as files."""
     if "://" in os.fspath(storage):
         raise ValueError(f"storage is {os.fspath(storage)!r}: vectors are written into it as files, so expected a folder of this machine")
+    if not isinstance(dataset, Dataset | Mapping) or (isinstance(dataset, Mapping) and "name" not in dataset):
+        found = "a mapping without a name" if isinstance(dataset, Mapping) else type(dataset).__name__
+        raise ValueError(f"dataset is {found}: expected a Dataset, or a mapping with its keys")
     storage = os.path.expanduser(storage)
     backbone = external(name, users, items, Path(storage) / "vectors", similarity=similarity)
     grid: list[Block | Settings] = [Block([Backbone("popularity"), backbone])]
@@ -156,7 +159,7 @@ def stored(vectors: "Vectors", folder: Path, stem: str) -> str:
     return str(folder / f"{stem}{of_place(arrays if isinstance(vectors, Mapping) else None)}.npy")
 
 
-def export(sweep: Sweep | File, out: File, format: str = "npz", *, dataset: str | None = None, storage: File | None = None) -> Path:
+def export(sweep: Sweep | Settings | File, out: File, format: str = "npz", *, dataset: str | None = None, storage: File | None = None) -> Path:
     """Writes the splits of a sweep's datasets for other programs, and gives the folder `out`, which has one for each dataset.
 
     `format` is `npz` (matrices for `scipy.sparse.load_npz`), `csv`, `recbole`, `lenskit` or `elliot`. `dataset` names one of several.

@@ -67,6 +67,10 @@ def compare(
 
     Raises `ValueError` for arrays that do not go together and for settings that cannot be.
     """
+    if not isinstance(methods, Mapping):
+        raise ValueError(f"methods is {type(methods).__name__}, expected a mapping of names to arrays")
+    if wrong := [name for name in methods if not isinstance(name, str)]:
+        raise ValueError(f"methods has the name {wrong[0]!r}, expected a text")
     arrays = {name: np.asarray(values, dtype=np.float64) for name, values in methods.items()}
     users = {name: array.shape[-1] if array.ndim in (1, 2) else 0 for name, array in arrays.items()}
     if len(arrays) < 2:

@@ -160,7 +160,7 @@ class Sweep(Section):
     name: str
     storage: str | os.PathLike[str] | None = None
     datasets: Sequence[Dataset | Settings]
-    grid: list[Block | Settings]
+    grid: Sequence[Block | Settings]
     training: Training | Settings | None = None
     seeds: Sequence[int] | None = None
     search: Settings | None = None
@@ -180,4 +180,4 @@ class Sweep(Section):
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the sweep file, for `ranksweep run` and for others to read."""
-        Path(path).write_text(self.to_yaml(), encoding="utf-8")
+        Path(path).expanduser().write_text(self.to_yaml(), encoding="utf-8")

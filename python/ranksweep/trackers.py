@@ -77,7 +77,7 @@ def to_tensorboard(results: Results, folder: str | os.PathLike[str], picked: boo
         raise missing("tensorboardX", "tensorboard") from None
     written = []
     for run in trial_runs(results, picked):
-        at = Path(folder) / results.plan["name"] / f"{without_slashes(run.name)} {run.id}"
+        at = Path(folder).expanduser() / results.plan["name"] / f"{without_slashes(run.name)} {run.id}"
         with SummaryWriter(os.fspath(at)) as writer:
             for epoch, values in run.curve:
                 for name, value in values.items():
@@ -148,7 +148,8 @@ def to_wandb(
     name = results.plan["name"]
     settings = wandb.Settings(silent=True, console="off", disable_git=True, x_disable_stats=True)
     written = []
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    folder = Path(folder).expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
     for run in trial_runs(results, picked):
         tracked = wandb.init(
             project=project or name,

@@ -1,6 +1,5 @@
 //! Arrays of Python as the evaluator's own types.
 
-use crate::refused;
 use bytemuck::{AnyBitPattern, pod_read_unaligned};
 use dataset::Interactions;
 use pyo3::{FromPyObject, PyResult, exceptions::PyValueError, pybacked::PyBackedBytes};
@@ -43,10 +42,11 @@ pub(crate) fn named<T: DeserializeOwned>(key: &str, name: &str) -> PyResult<T> {
     serde_json::from_value(name.into()).map_err(wrong)
 }
 
-/// A value read from a text of JSON.
+/// A value read from a text of JSON, which Python has written of an argument.
 ///
 /// # Errors
-/// A text that says something else.
-pub(crate) fn parsed<T: DeserializeOwned>(text: &str) -> PyResult<T> {
-    serde_json::from_str(text).map_err(refused)
+/// An argument that says something else.
+pub(crate) fn parsed<T: DeserializeOwned>(key: &str, text: &str) -> PyResult<T> {
+    let without_place = |words: String| words.rsplit_once(" at line ").map_or_else(|| words.clone(), |(words, _)| words.to_owned());
+    serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("{key}: {}", without_place(error.to_string()))))
 }

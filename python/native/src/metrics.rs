@@ -11,7 +11,7 @@ use evaluator::{
     rank::{check_held_out, rank_within},
     settings::{RecallDenominator, Ties},
 };
-use pyo3::{Bound, FromPyObject, PyResult, Python, pyfunction, types::PyBytes};
+use pyo3::{Bound, FromPyObject, PyResult, Python, exceptions::PyValueError, pyfunction, types::PyBytes};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -29,6 +29,7 @@ pub(crate) struct Asked {
     held_out: Lists,
     masked: Lists,
     history: Lists,
+    has_history: bool,
 }
 
 /// The metrics that were asked for, parsed, and the lists in rows.
@@ -44,7 +45,10 @@ struct Task {
 
 impl Task {
     fn new(asked: &Asked) -> PyResult<Self> {
-        let metrics = asked.metrics.iter().map(|name| name.parse()).collect::<Result<_>>().map_err(refused)?;
+        let metrics: Vec<MetricAt> = asked.metrics.iter().map(|name| name.parse()).collect::<Result<_>>().map_err(refused)?;
+        if let Some(at) = metrics.iter().find(|at| at.metric.needs_history() && !asked.has_history) {
+            return Err(PyValueError::new_err(format!("{at} needs to know what users have: pass history, or masked")));
+        }
         let (recall, ties) = (named("recall", &asked.recall)?, named("ties", &asked.ties)?);
         let [held_out, masked, history] = [&asked.held_out, &asked.masked, &asked.history].map(Lists::read);
         Ok(Self { metrics, recall, ties, held_out: held_out?, masked: masked?, history: history? })

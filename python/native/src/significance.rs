@@ -21,7 +21,7 @@ const METRIC: &str = "ndcg@1";
 #[pyfunction]
 pub(crate) fn compare<'py>(py: Python<'py>, methods: Vec<(String, Vec<Vec<u8>>, bool)>, settings: &str) -> PyResult<Bound<'py, PyBytes>> {
     let metric: MetricAt = METRIC.parse().map_err(refused)?;
-    let evaluation = Evaluation { significance: parsed(settings)?, primary: Some(metric), ..Evaluation::default() };
+    let evaluation = Evaluation { significance: parsed("settings", settings)?, primary: Some(metric), ..Evaluation::default() };
     let table = py.detach(|| shared_out(|| table(&trials(&methods, metric), &evaluation)))?.map_err(refused)?;
     Ok(PyBytes::new(py, &table))
 }

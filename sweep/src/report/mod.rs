@@ -22,6 +22,7 @@ mod terminal;
 mod tuning;
 mod unknown;
 mod verdict;
+mod whole_lists;
 pub(crate) mod words;
 
 #[cfg(test)]

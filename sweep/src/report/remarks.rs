@@ -3,7 +3,7 @@
 use super::{
     Input, budget,
     method::{MethodTrials, methods},
-    new_users, number, sampled, splits, unknown,
+    new_users, number, sampled, splits, unknown, whole_lists,
 };
 use crate::tables::{Status, TrialRow};
 use evaluator::settings::Over;
@@ -74,6 +74,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     remarks.extend(cut_short(&methods));
     remarks.extend(first(methods.iter().filter_map(|method| tied(input, dataset, method))));
     remarks.extend(unknown::remark(input, dataset));
+    remarks.extend(whole_lists::remark(input, dataset));
     remarks.extend(sampled::remark(input.evaluation));
     remarks.extend(first(methods.iter().flat_map(of_files)));
     remarks

@@ -1,0 +1,39 @@
+//! Lists that have all that a user can be offered.
+
+use super::Input;
+use evaluator::{Metric, MetricAt};
+
+/// The remark on cutoffs at which every user finds all held-out items in the list of every method, as of a small catalogue.
+pub(super) fn remark(input: &Input, dataset: &str) -> Option<String> {
+    let of_dataset = || input.values.iter().filter(|trial| trial.dataset == dataset);
+    let is_whole = |at: &MetricAt| {
+        let mut values = of_dataset().flat_map(|trial| &trial.values).filter(|(of, _)| of == at);
+        values.all(|(_, values)| values.iter().all(|value| *value == 1.0))
+    };
+    let measured = of_dataset().next()?.values.iter().map(|(at, _)| *at).filter(|at| at.metric == Metric::Recall);
+    let smallest = measured.filter(is_whole).filter_map(|at| at.cutoff).min()?;
+    Some(format!(
+        "recall@{smallest} is 1 of every user and method: lists of {smallest} have all that is to be found, and no metric without an order tells methods apart there. \
+         Take smaller `cutoffs`."
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn the_smallest_cutoff_that_finds_all_is_said() {
+        let mut sweep = example::sweep();
+        assert_eq!(remark(&sweep.input(), "books"), None);
+        let recall = |cutoff: u32| MetricAt { metric: Metric::Recall, cutoff: Some(cutoff) };
+        for trial in &mut sweep.values {
+            let users = trial.users.len();
+            trial.values = vec![(recall(5), vec![0.5; users]), (recall(20), vec![1.0; users]), (recall(10), vec![1.0; users])];
+        }
+        let said = remark(&sweep.input(), "books").unwrap();
+        assert!(said.starts_with("recall@10 is 1 of every user and method: lists of 10 have all that is to be found"), "{said}");
+        assert_eq!(remark(&sweep.input(), "nothing"), None);
+    }
+}
