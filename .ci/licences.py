@@ -1,12 +1,14 @@
 """Checks the licences and the sources of every crate that the workspace builds with.
 
     python3 .ci/licences.py
+    python3 .ci/licences.py --texts FILE      also writes the licences' texts, which go with every program that is given away
 
 A crate passes when one choice of its SPDX expression needs allowed licences only, and when it is our own or comes from crates.io. Known
 vulnerabilities are not looked up: the advisory database is a Git repository, which this check must not need. `cargo deny check advisories`
 does that where there is a network.
 """
 
+import argparse
 import json
 import re
 import subprocess
@@ -83,11 +85,40 @@ def complaints(crate):
         yield f"{name}: `{crate['license']}` is not met by the licences that {Path(__file__).name} allows"
 
 
+def texts_of(crate):
+    """The files of a crate that have its licences' words, or what must be told with it."""
+    folder = Path(crate["manifest_path"]).parent
+    named = [folder / crate["license_file"]] if crate["license_file"] else []
+    usual = (file for file in folder.iterdir() if re.match(r"licen[cs]e|unlicense|copying|notice", file.name, re.IGNORECASE))
+    files = {file.resolve() for file in [*named, *usual] if file.is_file()}
+    return [file.read_text(encoding="utf-8", errors="replace").strip() for file in sorted(files)]
+
+
+def third_party(packages):
+    """All crates of others with their licences, and each text once, below the crates that have it."""
+    others = [crate for crate in packages if crate["source"]]
+    lines = ["The programs of ranksweep hold code of these crates, by the licence behind each.", ""]
+    crates_of = {}
+    for crate in others:
+        name = f"{crate['name']} {crate['version']}"
+        lines.append(f"{name}: {crate['license']}, {crate['repository'] or 'https://crates.io/crates/' + crate['name']}")
+        for text in texts_of(crate):
+            crates_of.setdefault(text, []).append(name)
+    for text, names in crates_of.items():
+        lines += ["", "=" * 80, ", ".join(dict.fromkeys(names)), "=" * 80, "", text]
+    return "\n".join(lines) + "\n"
+
+
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--texts", type=Path, metavar="FILE")
+    into = parser.parse_args().texts
     packages = crates()
     found = [complaint for crate in packages for complaint in complaints(crate)]
     if found:
         sys.exit("\n".join(found))
+    if into:
+        into.write_text(third_party(packages), encoding="utf-8")
     print(f"{len(packages)} crates")
 
 

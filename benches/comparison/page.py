@@ -187,9 +187,10 @@ def models(of):
     body = f"""
 ## Models
 
-Seconds per epoch, of alternating least squares per iteration, of `item-knn` of the whole fit; two threads, in turns, medians of 3 (of least squares of {machine["rounds"]}),
-each side with the same settings. Made by `benches/compare --models` on {machine["machine"]}, ranksweep {machine["commit"]}; {"; ".join(of.versions)}. Models
-of sequences see the same targets: every prefix of the last 50 items predicts the next one by the softmax over all items. RecBole's epochs of them are from
+Seconds per epoch, timed as above, of alternating least squares per iteration, of `item-knn` of the whole fit; two threads, in turns, medians of 3 runs (of least squares of {machine["rounds"]}),
+each side with the same settings, but for `neu-mf`, whose batches are of 1,024 pairs here and of 2,048 in RecBole. Made by `benches/compare --models` on {machine["machine"]}, ranksweep {machine["commit"]}; {"; ".join(of.versions)}. Models
+of sequences see the same targets: every prefix of the last 50 items predicts the next one by the softmax over all items. Ours passes over a history once, in windows whose hidden states are those of all prefixes, so that a
+prefix reaches back to the beginning of its window; RecBole passes over 50 padded items for each target, some fifty times as many positions: that, and not the loops alone, is most of the ratio. RecBole's epochs of them are from
 few batches{from_few}. `rg2` stands beside implicit's exact solutions.
 
 {table(["task", "program", "seconds", "ranksweep is faster by", "peak MB", "and smaller by"], of.side_by_side())}
@@ -222,7 +223,7 @@ counts, with malloc tuned or not; "as released" is how research code is usually 
 
 ## Side by side
 
-Training is seconds per epoch, ranking seconds of ranking and measuring, preparing the whole process. Memory is the peak of the whole process in MB.
+Training is seconds per epoch: of ranksweep the best epoch of a run, of a peer the best or the mean of what its script times (the files' heads say which). Ranking is seconds of ranking and measuring, preparing the whole process. Memory is the peak of the whole process in MB.
 
 {table(["task", "program", "seconds", "ranksweep is faster by", "peak MB", "and smaller by"], of.side_by_side())}
 ## Targets

@@ -216,7 +216,7 @@ fn on_gpus(situation: Situation<'_>) -> Result<Devices, Refusal> {
     Ok(Devices { gpus: Some(Gpus { first, count, slots, sharing }), rendezvous, at_once: 1 })
 }
 
-const NO_CUDA: &str = "device is cuda, and this build trains on the CPU alone: build it with `cargo install --path sweep --features nccl` where \
+const NO_CUDA: &str = "device is cuda, and this build trains on the CPU alone: build it with `cargo install --path sweep --locked --features nccl` where \
                        CUDA is, or use the image of k8s/Containerfile.cuda (docs/gpu.md says how); `device: auto` trains on the CPU where it must";
 
 #[cfg(test)]

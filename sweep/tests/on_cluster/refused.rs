@@ -26,7 +26,7 @@ fn a_table_of_printed_values_that_no_pod_sees() {
     let setting = Setting::new();
     let sweep = std::fs::read_to_string(setting.sandbox.path("s.yaml")).unwrap();
     setting.sandbox.write("s.yaml", format!("{sweep}printed: printed.csv\n"));
-    setting.sandbox.write("printed.csv", "dataset,method,metric,cutoff,value\nsmall,popularity,ndcg,5,0.1\n");
+    setting.sandbox.write("printed.csv", "place,dataset,method,metric,cutoff,value\nTable 1,small,popularity,ndcg,5,0.1\n");
     let complaint = refused(&setting, "render s.yaml --namespace team", 2);
     assert!(
         complaint.contains("printed: the pod that prepares makes the plan of a sweep that is rendered, and does not see this table"),
