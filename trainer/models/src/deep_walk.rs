@@ -84,6 +84,11 @@ impl BackboneKind for DeepWalk {
         self.walks().check()
     }
 
+    /// 1 since a block has few pairs of any one node.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
     }

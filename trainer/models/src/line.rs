@@ -85,7 +85,7 @@ impl Line {
 
     fn size(&self) -> PieceSize {
         let groups = if self.order == Order::Both { 4 * EDGES } else { 2 * EDGES };
-        PieceSize { rows: 2 * EDGES + groups * (1 + self.negatives as usize), pairs: groups }
+        PieceSize { rows: 2 * EDGES + groups * (1 + self.negatives as usize), pairs: groups, of_one_node: 0.0 }
     }
 }
 

@@ -82,6 +82,11 @@ impl BackboneKind for Node2Vec {
         self.walks().check()
     }
 
+    /// 1 since a block has few pairs of any one node.
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
     }

@@ -74,7 +74,7 @@ impl Walks {
     /// The mean width is half of the window and half a place, on either side.
     fn size(&self) -> PieceSize {
         let (length, of_group) = (self.walk_length as usize, 1 + self.negatives as usize);
-        PieceSize { rows: length * (1 + of_group), pairs: length * (self.window as usize + 1) }
+        PieceSize { rows: length * (1 + of_group), pairs: length * (self.window as usize + 1), of_one_node: 0.0 }
     }
 }
 
@@ -126,7 +126,11 @@ impl Source for Corpus<'_> {
         piece
     }
 
+    /// A walk is at a node as often as the node is an end of an edge.
     fn size(&self) -> PieceSize {
-        self.settings.size()
+        let degrees = (0..self.graph.nodes()).map(|node| self.graph.degree(node));
+        let (most, all) = degrees.fold((0, 0), |(most, all), degree| (degree.max(most), all + degree));
+        let size = self.settings.size();
+        PieceSize { of_one_node: size.pairs as f64 * most as f64 / all.max(1) as f64, ..size }
     }
 }

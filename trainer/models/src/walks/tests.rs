@@ -138,3 +138,16 @@ fn walks_go_along_edges() {
         }
     }
 }
+
+/// One item that everybody has: pieces that all start from its row as it stood would overshoot, and the loss would grow beyond that of vectors of zeros.
+#[test]
+fn an_item_of_everybody_is_learned() {
+    let others = |user: u32| (1..4).map(move |at| (user, 1 + (user * 7 + at * at * 31) % 299));
+    let pairs: Vec<(u32, u32)> = (0..1_000).flat_map(|user| others(user).chain([(user, 0)])).collect();
+    let dataset = dataset_of([1_000, 300], &pairs);
+    let settings =
+        Walks { dim: 16, walk_length: 40, walks_per_node: 1, window: 10, negatives: 5, exponent: 0.75, learning_rate: 0.025, back: 1.0 };
+    let loss = settings.start("deep-walk", &dataset, 1).unwrap().epoch(1).unwrap();
+    let of_zeros = 6.0 * 2f64.ln();
+    assert!(loss < 0.9 * of_zeros, "{loss} {of_zeros}");
+}
