@@ -1,6 +1,6 @@
-"""Compiles every kernel of gpu/kernels with NVRTC, as ranksweep does where it finds a GPU, for chips that need not be there.
+"""Compiles every kernel with NVRTC, as ranksweep does where it finds a GPU, for chips that need not be there.
 
-    python .ci/kernels.py [FOLDER]
+    python .ci/kernels.py [ROOT]
 
 NVRTC is the package nvidia-cuda-nvrtc of requirements-checks.txt. A warning is an error here. Prints what each kernel takes of a chip: the
 program has the driver assemble the kernels, here the assembler comes along.
@@ -69,17 +69,26 @@ def check(nvrtc, file, common, options):
     return True
 
 
+def sources(gpu):
+    """The files of kernels, each with the text before its own: as gpu/build.rs has it, the `.cuh` files of the first folder, and those beside the file."""
+    [listed] = re.findall(r"const FOLDERS: .*? = \[(.*?)\];", (gpu / "build.rs").read_text())
+    folders = [gpu / folder for folder in re.findall(r'"(.*?)"', listed)]
+    for folder in folders:
+        headers = [header for place in dict.fromkeys([folders[0], folder]) for header in sorted(place.glob("*.cuh"))]
+        files = sorted(folder.glob("*.cu"))
+        if not files:
+            sys.exit(f"no kernel in {folder}: expected files *.cu")
+        for file in files:
+            yield file, "\n".join(header.read_text() for header in headers) + "\n"
+
+
 def main():
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "gpu/kernels"
-    files = sorted(folder.glob("*.cu"))
-    if not files:
-        sys.exit(f"no kernel in {folder}: expected files *.cu")
-    common = (folder / "common.cuh").read_text()
-    options = re.findall(r'"(--[^"{]+)"', (folder.parent / "src/cuda.rs").read_text())
+    gpu = (Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT) / "gpu"
+    options = re.findall(r'"(--[^"{]+)"', (gpu / "src/cuda.rs").read_text())
     if not options:
         sys.exit("gpu/src/cuda.rs names no option of the compiler: kernels would be compiled here as they are nowhere else")
     nvrtc = Nvrtc()
-    sys.exit(not all([check(nvrtc, file, common, options) for file in files]))
+    sys.exit(not all([check(nvrtc, file, before, options) for file, before in sources(gpu)]))
 
 
 if __name__ == "__main__":

@@ -44,11 +44,12 @@ impl DeviceLoss {
     }
 
     /// Steps that a host may ask a device for before it waits. A device that runs behind takes some thousand launches, of which a formula's step has up to 155; where a
-    /// rank is lost none of them returns, and the host, which has to see that, must never get to the last.
+    /// rank is lost none of them returns, and the host, which has to see that, must never get to the last. Nor may it read while ranks exchange anything, as a formula does
+    /// that ranks its scores or has no derivative on the device: it asks for one step.
     pub(crate) fn steps_ahead(&self) -> u32 {
         match self {
             Self::Kernel(_) => 8,
-            Self::Formula { .. } => 2,
+            Self::Formula { .. } => 1,
         }
     }
 

@@ -16,7 +16,8 @@ use gpu::{Gpu, propagation};
 use models::graph::Graph;
 use optimizers::{Optimizer, Parameter, Stepper};
 
-const DIM: usize = 24;
+/// Lengths of vectors: kernels take one, two and four numbers at a time.
+const DIMS: [usize; 3] = [24, 64, 128];
 const SIMILARITIES: [(&str, Similarity); 3] =
     [("dot products", Similarity::Dot), ("cosines", Similarity::Cosine), ("distances", Similarity::NegativeSquaredDistance)];
 const OPTIMIZERS: [(&str, &str); 2] = [
@@ -26,35 +27,37 @@ const OPTIMIZERS: [(&str, &str); 2] = [
 
 pub(super) fn check(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
     let mut comparisons = Vec::new();
-    for (what, similarity) in SIMILARITIES {
-        comparisons.extend(of_similarity(gpu, sizes, what, similarity)?);
+    for dim in DIMS {
+        for (what, similarity) in SIMILARITIES {
+            comparisons.extend(of_similarity(gpu, sizes, what, similarity, dim)?);
+        }
+        for (what, optimizer) in OPTIMIZERS {
+            comparisons.push(of_optimizer(gpu, sizes, what, &serde_json::from_str(optimizer).expect("an optimizer"), dim)?);
+        }
+        comparisons.extend(of_graph(gpu, sizes, dim)?);
     }
-    for (what, optimizer) in OPTIMIZERS {
-        comparisons.push(of_optimizer(gpu, sizes, what, &serde_json::from_str(optimizer).expect("an optimizer"))?);
-    }
-    comparisons.extend(of_graph(gpu, sizes)?);
     Ok(comparisons)
 }
 
-fn matrix(rows: usize, which: u32) -> Matrix {
-    Matrix { rows, dim: DIM, values: wave(rows * DIM, 1.0, which) }
+fn matrix(rows: usize, dim: usize, which: u32) -> Matrix {
+    Matrix { rows, dim, values: wave(rows * dim, 1.0, which) }
 }
 
 /// Scores of a batch, and the gradients from derivatives by them.
-fn of_similarity(gpu: &Gpu, sizes: Sizes, what: &str, similarity: Similarity) -> Result<[Comparison; 3]> {
+fn of_similarity(gpu: &Gpu, sizes: Sizes, what: &str, similarity: Similarity, dim: usize) -> Result<[Comparison; 3]> {
     let Sizes { users, items, rows, negatives } = sizes;
-    let (width, tables) = (1 + negatives, [matrix(users, 1), matrix(items, 2)]);
+    let (width, tables) = (1 + negatives, [matrix(users, dim, 1), matrix(items, dim, 2)]);
     let id = |at: usize, of: usize| (at * 7_919 % of) as u32;
     // Some users have several rows, and the first items are in most of them.
     let of_rows: Vec<u32> = (0..rows).map(|row| id(row / 2, users)).collect();
     let ids: Vec<u32> = (0..rows * width).map(|at| if at % 3 == 0 { id(at, 5) } else { id(at, items) }).collect();
     let weights = wave(rows * width, 1.0 / rows as f32, 3);
 
-    let mut batch = Batch::new(gpu, [rows, width], [items, DIM], similarity_of(similarity))?;
+    let mut batch = Batch::new(gpu, [rows, width], [items, dim], similarity_of(similarity))?;
     let mut on_ids = BatchIds::new(gpu, [rows, width], [users, items])?;
     (on_ids.users, on_ids.items) = (gpu.upload(&of_rows)?, gpu.upload(&ids)?);
     let vectors = [gpu.upload(&tables[0].values)?, gpu.upload(&tables[1].values)?];
-    let mut gradients = [DeviceGradient::new(gpu, users, DIM)?, DeviceGradient::new(gpu, items, DIM)?];
+    let mut gradients = [DeviceGradient::new(gpu, users, dim)?, DeviceGradient::new(gpu, items, dim)?];
     batch.score(gpu, vectors.each_ref(), &on_ids, rows)?;
     let scores = gpu.read(&batch.scores)?;
     batch.scores = gpu.upload(&weights)?;
@@ -71,18 +74,18 @@ fn of_similarity(gpu: &Gpu, sizes: Sizes, what: &str, similarity: Similarity) ->
     let expected = interleaved(&scored.positives, &scored.negatives, negatives);
     let split = |from: usize, to: usize| weights.chunks_exact(width).flat_map(|row| &row[from..to]).copied().collect();
     let score_gradients = ScoreGradients { losses: vec![0.0; rows], positives: split(0, 1), negatives: split(1, width) };
-    let mut of_tables = [RowGradients::new(users, DIM), RowGradients::new(items, DIM)];
+    let mut of_tables = [RowGradients::new(users, dim), RowGradients::new(items, dim)];
     sampled.backward(vectors, &score_gradients);
     let [of_users, of_items] = &mut of_tables;
     sampled.collect(vectors, of_batch, of_users, of_items);
     let compare = |side: usize, name: &str, expected: &mut RowGradients| -> Result<Comparison> {
         let DeviceGradient { values, touched, .. } = &gradients[side];
-        let found = marked(&gpu.read(values.get())?, &gpu.read(touched)?);
-        Ok(Comparison::new(format!("gradients of the {name}, {what}"), &found, expected.fill(), 1e-5))
+        let found = marked(&gpu.read(values.get())?, &gpu.read(touched)?, dim);
+        Ok(Comparison::new(format!("gradients of the {name}, {what} of {dim} numbers"), &found, expected.fill(), 1e-5))
     };
     let [of_users, of_items] = &mut of_tables;
     Ok([
-        Comparison::new(format!("scores, {what}"), &scores, &expected, 1e-5),
+        Comparison::new(format!("scores, {what} of {dim} numbers"), &scores, &expected, 1e-5),
         compare(0, "users", of_users)?,
         compare(1, "items", of_items)?,
     ])
@@ -94,23 +97,23 @@ fn interleaved(positives: &[f32], negatives: &[f32], count: usize) -> Vec<f32> {
 }
 
 /// The rows with a mark, and zeros in the place of the others.
-fn marked(values: &[f32], marks: &[u8]) -> Vec<f32> {
-    let rows = values.chunks_exact(DIM).zip(marks);
+fn marked(values: &[f32], marks: &[u8], dim: usize) -> Vec<f32> {
+    let rows = values.chunks_exact(dim).zip(marks);
     rows.flat_map(|(row, &mark)| row.iter().map(move |&value| if mark == 0 { 0.0 } else { value })).collect()
 }
 
 /// Three steps, of which each has a gradient for some rows.
-fn of_optimizer(gpu: &Gpu, sizes: Sizes, what: &str, optimizer: &Optimizer) -> Result<Comparison> {
-    let (mut expected, mut stepper) = (Parameter::new("items", matrix(sizes.items, 4)), Stepper::new(optimizer, 0));
-    let mut table = DeviceTable::new(gpu, sizes.items, DIM, false)?;
+fn of_optimizer(gpu: &Gpu, sizes: Sizes, what: &str, optimizer: &Optimizer, dim: usize) -> Result<Comparison> {
+    let (mut expected, mut stepper) = (Parameter::new("items", matrix(sizes.items, dim, 4)), Stepper::new(optimizer, 0));
+    let mut table = DeviceTable::new(gpu, sizes.items, dim, false)?;
     table.load(gpu, &expected)?;
     for step in 0..3 {
-        let (gradient, marks) = (wave(sizes.items * DIM, 1.0, 10 + step), marks(sizes.items, step));
+        let (gradient, marks) = (wave(sizes.items * dim, 1.0, 10 + step), marks(sizes.items, step));
         table.gradient.touched = gpu.upload(&marks)?;
         gpu.write(table.gradient.values.get_mut(), &gradient)?;
         table.step(gpu, &stepper, None)?;
-        let mut gradients = RowGradients::new(sizes.items, DIM);
-        let rows = gradient.chunks_exact(DIM).zip(&marks).enumerate();
+        let mut gradients = RowGradients::new(sizes.items, dim);
+        let rows = gradient.chunks_exact(dim).zip(&marks).enumerate();
         rows.filter(|(_, (_, mark))| **mark != 0).for_each(|(row, (gradient, _))| gradients.add(row, gradient));
         stepper.move_all(&mut expected, &gradients);
         stepper.finish_step();
@@ -118,7 +121,7 @@ fn of_optimizer(gpu: &Gpu, sizes: Sizes, what: &str, optimizer: &Optimizer) -> R
     let mut found = expected.clone();
     table.store(gpu, &mut found)?;
     let all = |Parameter { values, first, second, .. }: Parameter| [values.values, first, second].concat();
-    Ok(Comparison::new(format!("steps of {what}"), &all(found), &all(expected), 1e-5))
+    Ok(Comparison::new(format!("steps of {what}, {dim} numbers"), &all(found), &all(expected), 1e-5))
 }
 
 fn marks(rows: usize, step: u32) -> Vec<u8> {
@@ -126,36 +129,37 @@ fn marks(rows: usize, step: u32) -> Vec<u8> {
 }
 
 /// Three layers forward, and the gradients of some rows back.
-fn of_graph(gpu: &Gpu, sizes: Sizes) -> Result<[Comparison; 2]> {
+fn of_graph(gpu: &Gpu, sizes: Sizes, dim: usize) -> Result<[Comparison; 2]> {
     const LAYERS: u32 = 3;
     let train = interactions(sizes);
     let of_items = train.transpose(sizes.items);
     let mut on_device =
         propagation::Graph::new(gpu, (&starts(&train), train.items()), (&starts(&of_items), of_items.items()), LAYERS as usize)?;
     let mut on_cpu = Graph::new(&train, sizes.items, LAYERS);
-    let tables = Tables { users: matrix(sizes.users, 5), items: matrix(sizes.items, 6) };
+    let tables = Tables { users: matrix(sizes.users, dim, 5), items: matrix(sizes.items, dim, 6) };
     let lengths = [&tables.users, &tables.items].map(|table| table.values.len());
 
     let vectors = [gpu.upload(&tables.users.values)?, gpu.upload(&tables.items.values)?];
     let mut out = [gpu.zeros(lengths[0])?, gpu.zeros(lengths[1])?];
-    on_device.forward(gpu, vectors.each_ref(), None, out.each_mut(), DIM)?;
-    let mut expected = Tables::zeros(sizes.users, sizes.items, DIM);
+    on_device.forward(gpu, vectors.each_ref(), None, out.each_mut(), dim)?;
+    let mut expected = Tables::zeros(sizes.users, sizes.items, dim);
     on_cpu.forward(tables.both(), [None, None], &mut expected);
     let found = [gpu.read(&out[0])?, gpu.read(&out[1])?].concat();
-    let forward = Comparison::new("propagation", &found, &[expected.users.values, expected.items.values].concat(), 1e-5);
+    let forward =
+        Comparison::new(format!("propagation, {dim} numbers"), &found, &[expected.users.values, expected.items.values].concat(), 1e-5);
 
     let marks = [marks(sizes.users, 0), marks(sizes.items, 1)];
     let mut touched = [gpu.upload(&marks[0])?, gpu.upload(&marks[1])?];
     let mut gradients = vectors;
-    on_device.backward(gpu, gradients.each_mut(), touched.each_mut(), DIM)?;
-    let mut of_tables = [RowGradients::new(sizes.users, DIM), RowGradients::new(sizes.items, DIM)];
+    on_device.backward(gpu, gradients.each_mut(), touched.each_mut(), dim)?;
+    let mut of_tables = [RowGradients::new(sizes.users, dim), RowGradients::new(sizes.items, dim)];
     for ((gradients, table), marks) in of_tables.iter_mut().zip([&tables.users, &tables.items]).zip(&marks) {
         let rows = (0..table.rows).filter(|&row| marks[row] != 0);
         rows.for_each(|row| gradients.add(row, table.row(row)));
     }
     let [users, items] = &mut of_tables;
-    on_cpu.backward([users, items], DIM);
+    on_cpu.backward([users, items], dim);
     let found = [gpu.read(&gradients[0])?, gpu.read(&gradients[1])?].concat();
     let [users, items] = of_tables.each_mut().map(|gradients| gradients.fill().to_vec());
-    Ok([forward, Comparison::new("propagation of gradients", &found, &[users, items].concat(), 1e-5)])
+    Ok([forward, Comparison::new(format!("propagation of gradients, {dim} numbers"), &found, &[users, items].concat(), 1e-5)])
 }
