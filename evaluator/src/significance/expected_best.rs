@@ -40,7 +40,8 @@ fn best_of(budget: u32, sorted: &[f64], below: &[f64]) -> ExpectedBest {
     let probability = |place: usize| below[place] - if place == 0 { 0.0 } else { below[place - 1] };
     let expectation =
         |of: &dyn Fn(f64) -> f64| -> f64 { sorted.iter().enumerate().map(|(place, &value)| probability(place) * of(value)).sum() };
-    let mean = expectation(&|value| value);
+    // As deviations, so that equal values have themselves for their mean.
+    let mean = sorted[0] + expectation(&|value| value - sorted[0]);
     ExpectedBest { budget, mean, std: expectation(&|value| (value - mean).powi(2)).sqrt() }
 }
 
@@ -64,6 +65,12 @@ mod tests {
         let means = [0.7 / 3.0, 0.3, 9.1 / 27.0];
         let expected: Vec<(f64, f64)> = means.into_iter().zip(variances.map(f64::sqrt)).collect();
         is(&expected_best(&[0.4, 0.1, 0.2]), &expected);
+    }
+
+    #[test]
+    fn equal_values_are_their_own_best() {
+        let value = 0.253_408_574_760_188_24;
+        assert!(expected_best(&[value; 5]).iter().all(|found| found.mean == value && found.std == 0.0));
     }
 
     /// The best of all 5, 25, .. 3125 lists of draws, listed in NumPy; two values are equal.

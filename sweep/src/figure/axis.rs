@@ -38,6 +38,10 @@ enum Scale {
     Logarithmic,
 }
 
+/// Values that are nearer to each other, as a share of them, are one value.
+const ROUNDING: f64 = 1e-9;
+/// Marks of an axis, about, where powers of 10 and their multiples give fewer than two.
+const MARKS: f64 = 6.0;
 /// Powers of 10 beyond which only they are marked.
 const DECADES: f64 = 2.5;
 
@@ -46,8 +50,9 @@ impl Axis {
     /// None where there is no finite value.
     pub(crate) fn around(values: impl Iterator<Item = f64>, margin: f64, marks: u32) -> Option<Self> {
         let (least, largest) = ends(values)?;
-        let span = if largest > least { largest - least } else { largest.abs().max(1e-3) };
-        let (low, high) = (least - margin * span, largest + margin * span + if largest > least { 0.0 } else { span });
+        let is_range = largest - least > ROUNDING * largest.abs().max(least.abs());
+        let span = if is_range { largest - least } else { largest.abs().max(1e-3) };
+        let (low, high) = (least - margin * span, largest + margin * span + if is_range { 0.0 } else { span });
         Some(Self { low, high, scale: Scale::Linear { step: round_up((high - low) / f64::from(marks)) } })
     }
 
@@ -84,8 +89,18 @@ impl Axis {
                 let times: &[f64] = if self.high - self.low > DECADES { &[1.0] } else { &[1.0, 2.0, 5.0] };
                 let powers = self.low.floor() as i32..=self.high.ceil() as i32;
                 let marks = powers.flat_map(|power| times.iter().map(move |times| times * 10_f64.powi(power)));
-                let within = marks.filter(|mark| (self.low..=self.high).contains(&mark.log10()));
-                within.map(|mark| Tick { at: self.percent(mark), label: plain(mark) }).collect()
+                let is_within = |mark: &f64| (self.low..=self.high).contains(&mark.log10());
+                let mut within: Vec<f64> = marks.filter(is_within).collect();
+                if within.len() < 2 {
+                    let (low, high) = (10_f64.powf(self.low), 10_f64.powf(self.high));
+                    let step = round_up((high - low) / MARKS);
+                    within = ((low / step).ceil() as i64..)
+                        .map(|mark| mark as f64 * step)
+                        .take_while(|mark| *mark <= high)
+                        .filter(is_within)
+                        .collect();
+                }
+                within.into_iter().map(|mark| Tick { at: self.percent(mark), label: plain(mark) }).collect()
             }
         }
     }
@@ -160,6 +175,8 @@ mod tests {
     fn a_single_value_has_an_axis_and_none_has_not() {
         assert_eq!(Axis::around([0.5].into_iter(), 0.1, 4).unwrap().percent(0.5), 8.3);
         assert_eq!(Axis::around([f64::NAN].into_iter(), 0.1, 4), None);
+        let nearly = Axis::around([0.5, 0.5 + 1e-16].into_iter(), 0.1, 4).unwrap();
+        assert_eq!(nearly.percent(0.5), 8.3, "what rounding sets apart is one value");
     }
 
     #[test]
@@ -189,6 +206,9 @@ mod tests {
         assert_eq!(labels(0.01, 1_000.0)[..2], [(0.0, "0.01".to_owned()), (20.0, "0.1".to_owned())]);
         assert_eq!(labels(0.01, 1_000.0)[5], (100.0, "1,000".to_owned()));
         assert_eq!(Axis::logarithmic([0.0, -1.0].into_iter(), 0.0), None);
+        let between: Vec<String> = labels(6.0, 9.0).into_iter().map(|(_, label)| label).collect();
+        assert_eq!(between, ["6", "7", "8", "9"], "where none of them is within");
+        assert_eq!(labels(300.0, 400.0).len(), 6);
     }
 
     #[test]

@@ -156,7 +156,8 @@ impl OnDataset {
         };
         let group = |(value, users, methods): (String, usize, Vec<_>)| {
             let mut methods: Vec<OnGroup> = methods.into_iter().map(on_group).collect();
-            methods.sort_by(|a, b| b.mean.total_cmp(&a.mean));
+            // Of equals the best over all users comes first, which is compared with nothing.
+            methods.sort_by(|a, b| b.mean.total_cmp(&a.mean).then_with(|| a.against.is_some().cmp(&b.against.is_some())));
             Group { value, users, methods }
         };
         let groups = groups.into_iter().map(group).collect();

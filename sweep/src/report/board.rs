@@ -7,7 +7,7 @@ use super::{
 };
 use crate::tables::LeaderboardRow;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, TableComponent, presets};
-use evaluator::MetricAt;
+use evaluator::{MetricAt, settings::Family, significance::Verdict};
 
 /// Columns of the terminal around a cell's content.
 const AROUND: usize = 2;
@@ -80,7 +80,10 @@ fn columns(report: &Report, input: &Input, ranking: &[&LeaderboardRow]) -> Vec<C
         column("method", left, false, &|row| row.title.clone()),
         column(&headline[0].to_string(), right, false, &|row| mean(report, row, headline[0])),
         column(&format!("{} interval", words::level(input.evaluation)), left, true, &interval),
-        column("letters", left, true, &|row| row.letters.clone()),
+        match input.evaluation.significance.family {
+            Family::AllPairs => column("letters", left, true, &|row| row.letters.clone()),
+            _ => column("verdict", left, true, &|row| row.verdict.map_or("", Verdict::name).to_owned()),
+        },
         column("seeds", right, true, &seeds),
         column("tried", right, true, &|row| row.configurations.to_string()),
         column("validation picked", left, true, &|row| picked(row, &methods)),
@@ -130,6 +133,20 @@ mod tests {
 
     fn widest(table: &str) -> usize {
         table.lines().map(|line| line.chars().count()).max().unwrap()
+    }
+
+    #[test]
+    fn verdicts_stand_where_methods_are_not_all_compared() {
+        let titles = |family: Family| {
+            let mut sweep = example::sweep();
+            sweep.evaluation.significance.family = family;
+            let input = sweep.input();
+            let report = Report::new(&input);
+            columns(&report, &input, &report.ranking("books", input.primary())).into_iter().map(|column| column.title).collect::<Vec<_>>()
+        };
+        let (all, best) = (titles(Family::AllPairs), titles(Family::AgainstBest));
+        assert_eq!((all.contains(&"letters".to_owned()), all.contains(&"verdict".to_owned())), (true, false));
+        assert_eq!((best.contains(&"letters".to_owned()), best.contains(&"verdict".to_owned())), (false, true));
     }
 
     #[test]

@@ -35,7 +35,8 @@ pub(super) fn verdict(input: &Input, rows: &[LeaderboardRow], pairs: &Pairs, dat
         [_] => format!("{title} ranks best on {dataset} ({at} {mean}{interval})"),
         _ => {
             let titles = few(tied.iter().map(|row| row.title.clone()).collect());
-            format!("{titles} share the first rank on {dataset}, with the same {at} ({mean}{interval})")
+            let is_shared = tied.iter().all(|row| (row.ci_low, row.ci_high) == (best.ci_low, best.ci_high));
+            format!("{titles} share the first rank on {dataset}, with the same {at} ({mean}{})", if is_shared { &*interval } else { "" })
         }
     };
     if input.evaluation.significance.tests.is_empty() {
@@ -49,7 +50,8 @@ pub(super) fn verdict(input: &Input, rows: &[LeaderboardRow], pairs: &Pairs, dat
     }
     let compared = |other: &&'_ LeaderboardRow| (other.title.clone(), pairs.between(dataset, at, &best.method, &other.method));
     let all: Vec<(String, Option<Pair>)> = others.iter().map(compared).collect();
-    format!("{first}: {}.", against(input, &all))
+    let of_best = if tied.len() > 1 { format!("{title} is ") } else { String::new() };
+    format!("{first}: {of_best}{}.", against(input, &all))
 }
 
 /// The verdict on the best method against each of the others, and by which test.
@@ -184,6 +186,7 @@ mod tests {
             sweep.components.iter_mut().filter(|row| row.mean > 0.9 * best).for_each(|row| row.mean = best);
         });
         assert!(sentence.contains(" share the first rank on books, with the same ndcg@20 (0."), "{sentence}");
+        assert!(sentence.contains(": softmax-at-k(20) on mf-64 is better than "), "one of them is compared: {sentence}");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub struct LeaderboardRow {
     pub failed: u32,
     /// Users behind the mean.
     pub users: u32,
-    /// Mean over users of each user's mean over splits and seeds.
+    /// Mean over splits of the mean over the users of each, of each user's mean over seeds.
     pub mean: Option<f64>,
     /// Lower end of the interval of the mean at the level `1 - alpha`; none for one user.
     pub ci_low: Option<f64>,

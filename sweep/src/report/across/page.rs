@@ -58,7 +58,7 @@ impl ComparisonSection {
         let means = |place: usize| across.methods[place].means.iter().copied().map(number::value).collect();
         let row = |(place, method): (usize, &Ranked)| AverageRankRow {
             title: method.title.clone(),
-            best: place == 0,
+            best: place < words::leading(across).count(),
             average_rank: format!("{:.2}", method.average_rank),
             record: [method.record.wins, method.record.ties, method.record.losses].map(number::count).join(" · "),
             means: means(place),

@@ -1,6 +1,6 @@
 //! The comparison over all datasets, in sentences.
 
-use super::{AcrossDatasets, Control};
+use super::{AcrossDatasets, Control, Ranked};
 use crate::number;
 use evaluator::{settings::Family, significance::datasets::fewest_datasets};
 
@@ -10,9 +10,10 @@ const NAMED: usize = 4;
 /// Who ranks best over the datasets, whether the methods differ at all, and from whom the best is told apart.
 pub(super) fn verdict(across: &AcrossDatasets) -> String {
     let (best, datasets) = (&across.methods[0], across.datasets.len());
+    let leading: Vec<String> = leading(across).map(|method| method.title.clone()).collect();
     let lead = format!(
-        "{} has the best average rank over {} ({}, {:.2} of {})",
-        best.title,
+        "{} the best average rank over {} ({}, {:.2} of {})",
+        if leading.len() == 1 { format!("{} has", best.title) } else { format!("{} share", number::listed(&leading)) },
         number::counted(datasets, "dataset"),
         across.at,
         best.average_rank,
@@ -32,6 +33,11 @@ pub(super) fn verdict(across: &AcrossDatasets) -> String {
         return format!("{lead}, but Friedman's test does not tell the methods apart at all ({p}).");
     }
     format!("{lead}; by Friedman's test the methods differ ({p}), and {}.", told_apart(across))
+}
+
+/// The methods that no other has a better average rank than.
+pub(super) fn leading(across: &AcrossDatasets) -> impl Iterator<Item = &Ranked> {
+    across.methods.iter().take_while(|method| method.average_rank == across.methods[0].average_rank)
 }
 
 /// All that Friedman's test says.
@@ -72,11 +78,12 @@ fn told_apart(across: &AcrossDatasets) -> String {
         count => format!(", and {} of others", number::counted(count, "pair")),
     };
     let others = across.methods.len() - 1;
+    let best = if leading(across).count() == 1 { "the best" } else { &*across.methods[0].title };
     match worse.len() {
         0 if further.is_empty() => format!("Nemenyi's test tells no pair apart (critical difference {:.2})", across.critical_difference),
-        0 => format!("Nemenyi's test tells the best apart from no other{further}"),
-        all if all == others && all > 1 => format!("Nemenyi's test tells the best apart from all {all} others{further}"),
-        _ => format!("Nemenyi's test tells the best apart from {}{further}", named(worse)),
+        0 => format!("Nemenyi's test tells {best} apart from no other{further}"),
+        all if all == others && all > 1 => format!("Nemenyi's test tells {best} apart from all {all} others{further}"),
+        _ => format!("Nemenyi's test tells {best} apart from {}{further}", named(worse)),
     }
 }
 
