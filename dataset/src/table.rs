@@ -2,9 +2,9 @@
 
 use crate::{Error, FileEntry, Location, Result, panics, quote};
 use arrow::{
-    array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StringArray},
+    array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchReader, StringArray},
     compute::{cast, concat, concat_batches},
-    datatypes::{DataType, Field, FieldRef, Schema, SchemaRef},
+    datatypes::{DataType, Field, FieldRef, Float64Type, Schema, SchemaRef},
 };
 use bytes::Bytes;
 use parquet::{
@@ -298,10 +298,34 @@ pub fn texts(batch: &RecordBatch, place: usize) -> Result<StringArray, String> {
     }
 }
 
+/// Numbers as texts, nulls as nulls: those that are whole, and so small that a float of this column's type is exact. pandas makes whole numbers floats where one is missing.
+///
+/// # Errors
+/// The row and the number of the first that is not so.
+///
+/// # Panics
+/// When the column is not of floats.
+pub fn whole_texts(column: &ArrayRef) -> Result<StringArray, (usize, f64)> {
+    // Whole numbers below two to the power of these bits are apart.
+    let bits = match column.data_type() {
+        DataType::Float64 => 53,
+        DataType::Float32 => 24,
+        DataType::Float16 => 11,
+        other => panic!("a column of {other}"),
+    };
+    let numbers = cast(column, &DataType::Float64).expect("a number fits a longer one");
+    let numbers = numbers.as_primitive::<Float64Type>();
+    let is_exact = |number: f64| number.fract() == 0.0 && number.abs() < 2f64.powi(bits);
+    match numbers.iter().position(|number| number.is_some_and(|number| !is_exact(number))) {
+        Some(row) => Err((row, numbers.value(row))),
+        None => Ok(numbers.iter().map(|number| number.map(|number| (number as i64).to_string())).collect()),
+    }
+}
+
 /// A column of another program's table as texts: whole numbers as they are written, nulls as nulls.
 ///
 /// # Errors
-/// In words: numbers with fractions, and what is no text.
+/// In words: numbers with fractions, or too large to be exact, and what is no text.
 ///
 /// # Panics
 /// When there are fewer columns.
@@ -309,7 +333,8 @@ pub fn texts_or_null(batch: &RecordBatch, place: usize) -> Result<StringArray, S
     let (column, schema) = (batch.column(place), batch.schema());
     let name = quote::value(schema.field(place).name()).into_owned();
     if column.data_type().is_floating() {
-        return Err(format!("the column `{name}` has numbers with fractions (expected texts or whole numbers)"));
+        let refuse = |(row, number)| format!("the column `{name}` has {number} in row {} (expected texts or whole numbers)", row + 1);
+        return whole_texts(column).map_err(refuse);
     }
     let cast = cast(column, &DataType::Utf8).map_err(|error| format!("the column `{name}` is no text: {error}"))?;
     Ok(cast.as_any().downcast_ref::<StringArray>().expect("what was cast to text").clone())

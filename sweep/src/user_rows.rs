@@ -13,7 +13,7 @@ const USER: [&str; 2] = ["user_id", "user"];
 /// # Errors
 /// A file that cannot be read or has a row without a user; [`Usage`] where it lacks a column.
 pub(crate) fn read(file: &Location, column: &[&str]) -> Result<Vec<(String, Option<String>)>> {
-    if file.name().ends_with(".parquet") { of_parquet(file, column) } else { of_text(file, column) }
+    if file.name().to_ascii_lowercase().ends_with(".parquet") { of_parquet(file, column) } else { of_text(file, column) }
 }
 
 fn missing(names: &[&str], found: &[String]) -> String {
@@ -51,7 +51,7 @@ fn given(value: &str) -> Option<String> {
 /// What separates the fields of a text: a tab in `.tsv`, elsewhere the first of comma, tab and semicolon by which its header has a column of users; where it has none, by
 /// which it has several columns.
 fn delimiter(file: &Location, text: &[u8]) -> u8 {
-    if file.name().ends_with(".tsv") {
+    if file.name().to_ascii_lowercase().ends_with(".tsv") {
         return b'\t';
     }
     let header = |delimiter: u8| csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text).headers().cloned().unwrap_or_default();

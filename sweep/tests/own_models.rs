@@ -241,6 +241,16 @@ fn what_is_wrong_with_files_is_said() {
     sandbox.write("s.yaml", split);
     let ended = sandbox.ended(&mut sandbox.command(&["plan", "s.yaml"]));
     assert!(ended.complaint(2).contains("dataset `small` has 2 splits, and the model was trained on one"), "{}", ended.error);
+    // Files of ids say nothing of what a model was trained on.
+    let ids = "      - {kind: external, name: a, users: u.npy, items: i.npy, user_ids: 'ids-{split_seed}.txt'}\n";
+    sandbox.write("s.yaml", beside(ids).replace("seed: 7", "seed: [7, 8]"));
+    let ended = sandbox.ended(&mut sandbox.command(&["plan", "s.yaml"]));
+    assert!(ended.complaint(2).contains("dataset `small` has 2 splits, and the model was trained on one"), "{}", ended.error);
+    let lists =
+        beside("      - {kind: run, name: a, path: l.csv}\n").replace("evaluation: {", "evaluation: {sampled_candidates: {negatives: 5}, ");
+    sandbox.write("s.yaml", lists);
+    let ended = sandbox.ended(&mut sandbox.command(&["plan", "s.yaml"]));
+    assert!(ended.complaint(2).contains("run(a): top-N lists have no scores of items that they do not name"), "{}", ended.error);
 }
 
 /// An array of zeros.

@@ -42,6 +42,8 @@ fn popularity_counts_every_interaction_and_tables_stay_as_they_are() {
     let popularity = sandbox.timeless_rows().0.into_iter().find(|trial| trial.backbone == "popularity").unwrap().trial;
     let early = sandbox.ended(&mut sandbox.command(&["recommend", "s.yaml", "--refit", "--trial", &popularity]));
     assert!(early.complaint(2).contains("was not trained on all interactions yet; `ranksweep refit`"), "{}", early.error);
+    let judged = sandbox.ended(&mut sandbox.command(&["recommend", "s.yaml", "--refit", "--seen", "evaluate"]));
+    assert!(judged.complaint(2).contains("--seen evaluate: with --refit a model has learned the test part"), "{}", judged.error);
 
     let said = does_well(&sandbox, &["refit", "s.yaml", "--method", "popularity"]);
     assert!(

@@ -61,6 +61,9 @@ impl Recommend {
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let out = Location::parse(&self.out).map_err(|error| Usage(format!("--out: {error}")))?;
         let format = ListFormat::of(out.name()).map_err(|error| Usage(format!("--out: {error}")))?;
+        if self.refit && self.seen == Seen::Evaluate {
+            return Err(Usage("--seen evaluate: with --refit a model has learned the test part, so that its lists cannot be judged against it: leave one of the two out".to_owned()).into());
+        }
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let mut model = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
         if self.refit {

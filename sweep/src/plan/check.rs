@@ -9,7 +9,7 @@ use super::{
 use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, TrainingAxes, dataset::SEED};
 use dataset::{quote, redact::is_secret};
 use evaluator::settings::Family;
-use models::FoldIn;
+use models::{FoldIn, Stored};
 use pipeline::Preparation;
 use std::collections::{HashMap, HashSet};
 
@@ -62,6 +62,7 @@ pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     validation(file, drafts)?;
     new_users(file, drafts)?;
     order(file, drafts)?;
+    lists(file, drafts)?;
     each_trial(file, drafts)?;
     drafts.iter().try_for_each(|draft| model_files::check(file, draft))?;
     no_trial_twice(file, drafts)?;
@@ -263,6 +264,18 @@ fn order(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
         entry.node.place.line
     );
     Err(draft.backbone.node.place.error(message))
+}
+
+/// Top-N lists have no scores of the candidates that are drawn.
+fn lists(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
+    let of_lists = |draft: &&Draft<'_>| matches!(draft.backbone.values[0].stored(), Stored::Lists { .. });
+    match drafts.iter().find(of_lists).filter(|_| file.evaluation.value.sampled_candidates.is_some()) {
+        Some(draft) => Err(draft.backbone.node.place.error(format!(
+            "{}: top-N lists have no scores of items that they do not name, and `evaluation.sampled_candidates` ranks drawn ones: leave one of the two out",
+            draft.names.method
+        ))),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn has_validation(preparation: &Preparation) -> bool {

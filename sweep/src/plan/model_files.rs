@@ -27,7 +27,7 @@ pub(crate) fn path(typed: &str, dataset: &PlannedDataset, seed: Option<u64>) -> 
 pub(super) fn unread(backbone: &Backbone, seeds: &[u64]) -> Vec<ModelFiles> {
     let nothing = FileEntry { bytes: 0, sha256: String::new() };
     let files: Files = backbone.files().iter().map(|file| (file.key.to_owned(), nothing.clone())).collect();
-    let is_seeded = backbone.files().iter().any(|file| file.path.contains(SEED));
+    let is_seeded = is_named_by(backbone, SEED);
     let of_seed = |seed| ModelFiles { seed, files: files.clone() };
     if is_seeded { seeds.iter().map(|&seed| of_seed(Some(seed))).collect() } else { vec![of_seed(None)] }
 }
@@ -44,15 +44,27 @@ pub(super) fn read(mut trial: Trial, draft: &Draft<'_>, dataset: &PlannedDataset
     Ok(trial)
 }
 
-/// A model that was trained on one split has seen what others hold out.
+/// Whether a file of what was trained has a word in its path; files of ids say nothing of a training.
+fn is_named_by(backbone: &Backbone, word: &str) -> bool {
+    backbone.files().iter().any(|file| !file.key.ends_with("_ids") && file.path.contains(word))
+}
+
+/// A model that was trained on one split has seen what others hold out, be they of one dataset or of two of the same source.
 pub(super) fn check(file: &SweepFile, draft: &Draft<'_>) -> Result<()> {
-    let Some(entry) = file.datasets.iter().find(|entry| entry.is_repeated()) else { return Ok(()) };
-    let is_shared = |backbone: &&Backbone| {
-        let files = backbone.files();
-        !files.is_empty() && !files.iter().any(|file| file.path.contains(SPLIT_SEED))
-    };
-    match draft.backbone.values.iter().find(is_shared) {
-        Some(_) => Err(draft.backbone.node.place.error(shared(&draft.names.method, entry))),
+    let has_shared = |word| draft.backbone.values.iter().any(|backbone| !backbone.files().is_empty() && !is_named_by(backbone, word));
+    let refuse = |reason| Err(draft.backbone.node.place.error(reason));
+    if let Some(entry) = file.datasets.iter().find(|entry| entry.is_repeated() && has_shared(SPLIT_SEED)) {
+        return refuse(shared(&draft.names.method, entry));
+    }
+    let twin = |at: usize| file.datasets[..at].iter().find(|other| other.splits[0].source == file.datasets[at].splits[0].source);
+    match (1..file.datasets.len()).find_map(|at| Some((twin(at)?, &file.datasets[at]))).filter(|_| has_shared(DATASET)) {
+        Some((one, other)) => refuse(format!(
+            "{}: datasets `{}` and `{}` are of one source, and the model was trained on one of them, so that it may know what the other holds out: train one on each, and \
+             put `{DATASET}` into the names of its files",
+            draft.names.method,
+            one.name(),
+            other.name()
+        )),
         None => Ok(()),
     }
 }

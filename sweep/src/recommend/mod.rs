@@ -12,8 +12,9 @@ use std::collections::{HashMap, HashSet};
 
 pub use format::ListFormat;
 
-/// Users of one block: what is in memory at once.
+/// Users of one block, and rows of their lists, at most: what is in memory at once.
 const BLOCK: usize = 1 << 14;
+const ROWS: usize = 1 << 20;
 /// Unknown ids that an error names.
 const NAMED: usize = 10;
 
@@ -73,7 +74,8 @@ pub fn write(at: &Location, dataset: &Dataset, scorer: &Scorer, request: &Reques
     let masked: Vec<&Interactions> = seen.iter().copied().chain(&own).collect();
     let failed = || format!("cannot write {at}");
     let mut writer = RecommendationWriter::new(request.format).with_context(failed)?;
-    for block in users.chunks(BLOCK) {
+    let longest = request.k.min(dataset.items()).max(1);
+    for block in users.chunks((ROWS / longest).clamp(1, BLOCK)) {
         let lists = rank::top_k(scorer, &known, &masked, block, request.k, request.memory)?;
         writer.write(&rows(dataset, block, &lists)).with_context(failed)?;
     }

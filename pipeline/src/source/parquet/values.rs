@@ -3,8 +3,7 @@
 use crate::source::time;
 use arrow::{
     array::{Array, ArrayRef, AsArray, StringArray},
-    compute::cast,
-    datatypes::{DataType, Float64Type},
+    datatypes::Float64Type,
 };
 
 /// The first row of a column, from 0, that is bad.
@@ -16,23 +15,13 @@ pub(super) struct Bad {
 
 /// Ids as text: of numbers, which pandas makes floats where one is missing, those that are whole.
 pub(super) fn texts(ids: &ArrayRef) -> Result<StringArray, Bad> {
-    // Whole numbers below two to the power of these bits are apart.
-    let bits = match ids.data_type() {
-        DataType::Float64 => 53,
-        DataType::Float32 => 24,
-        DataType::Float16 => 11,
-        _ => return Ok(ids.as_string::<i32>().clone()),
-    };
-    let numbers = cast(ids, &DataType::Float64).expect("a number fits a longer one");
-    let numbers = numbers.as_primitive::<Float64Type>();
-    let is_exact = |number: f64| number.fract() == 0.0 && number.abs() < 2f64.powi(bits);
-    match numbers.iter().position(|number| number.is_some_and(|number| !is_exact(number))) {
-        Some(row) if numbers.value(row).fract() == 0.0 => {
-            Err(Bad { row, reason: "is too large to be exact as a float (expected text, or whole numbers as integers, as ids)" })
-        }
-        Some(row) => Err(Bad { row, reason: "is not a whole number (expected text or whole numbers as ids)" }),
-        None => Ok(numbers.iter().map(|number| number.map(|number| (number as i64).to_string())).collect()),
+    if !ids.data_type().is_floating() {
+        return Ok(ids.as_string::<i32>().clone());
     }
+    dataset::table::whole_texts(ids).map_err(|(row, number)| match number.fract() == 0.0 {
+        true => Bad { row, reason: "is too large to be exact as a float (expected text, or whole numbers as integers, as ids)" },
+        false => Bad { row, reason: "is not a whole number (expected text or whole numbers as ids)" },
+    })
 }
 
 /// All ids of a column.

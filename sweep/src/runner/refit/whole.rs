@@ -11,11 +11,15 @@ pub(super) fn fingerprint(dataset: &str) -> String {
     hex::encode(&Sha256::digest(format!("all of {dataset}"))[..8])
 }
 
-/// The dataset with everything as train.
+/// The dataset with everything as train. A user who has every item keeps its own train part: nothing would be left to draw against, nor to recommend.
 pub(super) fn of(dataset: Dataset) -> Dataset {
     let (mut offsets, mut items, mut places) = (vec![0], Vec::new(), Vec::new());
     for user in 0..dataset.users() {
-        let mut row: Vec<(u32, u32)> = PARTS.iter().flat_map(|&part| interactions(&dataset, part, user)).collect();
+        let of_parts = |parts: &[Split]| parts.iter().flat_map(|&part| interactions(&dataset, part, user)).collect::<Vec<(u32, u32)>>();
+        let mut row = of_parts(&PARTS);
+        if row.len() == dataset.items() {
+            row = of_parts(&PARTS[..1]);
+        }
         row.sort_unstable();
         items.extend(row.iter().map(|&(item, _)| item));
         places.extend(row.iter().map(|&(_, place)| place));
@@ -73,6 +77,8 @@ mod tests {
         let histories = whole.histories(&[Split::Train]).unwrap();
         assert_eq!((histories.row(0), histories.row(1), histories.row(2)), (&[4, 1, 2, 0][..], &[3, 1][..], &[][..]));
         assert_ne!(whole.fingerprint, dataset.fingerprint);
+        let with_all = Dataset { item_ids: dataset.item_ids[..4].to_vec(), train: part(&[(0, 1), (0, 3)]), ..dataset.clone() };
+        assert_eq!(of(with_all).train, part(&[(0, 1), (0, 3), (1, 1), (1, 3)]), "user 0 has all of four items");
         let unordered = of(Dataset { fold_in: None, order: None, ..dataset });
         assert_eq!((unordered.train, unordered.order), (part(&[(0, 0), (0, 1), (0, 2), (0, 4), (1, 1)]), None));
     }

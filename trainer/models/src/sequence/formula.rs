@@ -51,9 +51,19 @@ impl<M: Model> Forward for SequenceFormula<M> {
         let (mut found, mut at, mut place_of_row) = (vec![nothing], 1, vec![0u32; rows]);
         for (pass, block) in blocks(pieces).into_iter().enumerate() {
             let states = self.states(&block, items, weights, step.map(|step| Dropout::new(self.seed, step, pass as u32)))?;
-            block.places().for_each(|(row, place)| place_of_row[row] = (at + place) as u32);
-            at += states.dim(0)?;
-            found.push(states);
+            if step.is_some() {
+                block.places().for_each(|(row, place)| place_of_row[row] = (at + place) as u32);
+                at += states.dim(0)?;
+                found.push(states);
+                continue;
+            }
+            // Of a whole history the last state is wanted, and the others go.
+            let (rows, places): (Vec<usize>, Vec<u32>) = block.places().map(|(row, place)| (row, place as u32)).unzip();
+            rows.into_iter().for_each(|row| {
+                place_of_row[row] = at as u32;
+                at += 1;
+            });
+            found.push(select_rows(&states, &places)?);
         }
         let users = select_rows(&Tensor::cat(&found, 0)?, &place_of_row)?;
         Ok(Encoded { users, items: items.clone(), auxiliary: None })

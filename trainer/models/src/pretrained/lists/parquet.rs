@@ -19,7 +19,9 @@ pub(super) fn read(content: &Content, gathered: &mut Gathered<'_>) -> Result<(),
         if column.null_count() > 0 {
             return Err(format!("the column `{name}` has {} nulls", column.null_count()));
         }
-        if !column.data_type().is_numeric() || (kind.is_integer() && !column.data_type().is_integer()) {
+        let is_whole =
+            |column: &ArrayRef| column.data_type().is_integer() || (column.data_type().is_floating() && table::whole_texts(column).is_ok());
+        if !column.data_type().is_numeric() || (kind.is_integer() && !is_whole(column)) {
             return Err(format!("the column `{name}` has values of type {} (expected numbers, ranks whole ones)", column.data_type()));
         }
         cast(column, kind).map_err(|error| format!("the column `{name}`: {error}"))
