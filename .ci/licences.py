@@ -101,8 +101,10 @@ def third_party(packages):
     crates_of = {}
     for crate in others:
         name = f"{crate['name']} {crate['version']}"
-        lines.append(f"{name}: {crate['license']}, {crate['repository'] or 'https://crates.io/crates/' + crate['name']}")
-        for text in texts_of(crate):
+        texts = texts_of(crate)
+        without = "" if texts else "; its package has no text"
+        lines.append(f"{name}: {crate['license']}, {crate['repository'] or 'https://crates.io/crates/' + crate['name']}{without}")
+        for text in texts:
             crates_of.setdefault(text, []).append(name)
     for text, names in crates_of.items():
         lines += ["", "=" * 80, ", ".join(dict.fromkeys(names)), "=" * 80, "", text]

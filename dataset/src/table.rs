@@ -286,7 +286,7 @@ pub fn decode_foreign(bytes: Bytes) -> Result<RecordBatch, String> {
 /// A column of another program's table as texts: whole numbers as they are written.
 ///
 /// # Errors
-/// In words: nulls, numbers with fractions, and what is no text.
+/// In words: nulls, numbers with fractions, or too large to be exact, and what is no text.
 ///
 /// # Panics
 /// When there are fewer columns.
@@ -298,15 +298,35 @@ pub fn texts(batch: &RecordBatch, place: usize) -> Result<StringArray, String> {
     }
 }
 
+/// A number of a column of floats that is no id or rank.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{number} in row {} {}", .row + 1, self.reason())]
+pub struct NotWhole {
+    /// Counted from 0.
+    pub row: usize,
+    /// The number.
+    pub number: f64,
+}
+
+impl NotWhole {
+    /// What is wrong, and what was expected of ids.
+    pub fn reason(&self) -> &'static str {
+        match self.number.fract() == 0.0 {
+            true => "is too large to be exact as a float (expected text, or whole numbers as integers, as ids)",
+            false => "is not a whole number (expected text or whole numbers as ids)",
+        }
+    }
+}
+
 /// Numbers as texts, nulls as nulls: those that are whole, and so small that a float of this column's type is exact. pandas makes whole numbers floats where one is missing.
 ///
 /// # Errors
-/// The row and the number of the first that is not so.
+/// The first that is not so.
 ///
 /// # Panics
 /// When the column is not of floats.
-pub fn whole_texts(column: &ArrayRef) -> Result<StringArray, (usize, f64)> {
-    // Whole numbers below two to the power of these bits are apart.
+pub fn whole_texts(column: &ArrayRef) -> Result<StringArray, NotWhole> {
+    // Whole numbers below two to the power of these bits are told apart by a float of the type.
     let bits = match column.data_type() {
         DataType::Float64 => 53,
         DataType::Float32 => 24,
@@ -317,7 +337,7 @@ pub fn whole_texts(column: &ArrayRef) -> Result<StringArray, (usize, f64)> {
     let numbers = numbers.as_primitive::<Float64Type>();
     let is_exact = |number: f64| number.fract() == 0.0 && number.abs() < 2f64.powi(bits);
     match numbers.iter().position(|number| number.is_some_and(|number| !is_exact(number))) {
-        Some(row) => Err((row, numbers.value(row))),
+        Some(row) => Err(NotWhole { row, number: numbers.value(row) }),
         None => Ok(numbers.iter().map(|number| number.map(|number| (number as i64).to_string())).collect()),
     }
 }
@@ -333,8 +353,7 @@ pub fn texts_or_null(batch: &RecordBatch, place: usize) -> Result<StringArray, S
     let (column, schema) = (batch.column(place), batch.schema());
     let name = quote::value(schema.field(place).name()).into_owned();
     if column.data_type().is_floating() {
-        let refuse = |(row, number)| format!("the column `{name}` has {number} in row {} (expected texts or whole numbers)", row + 1);
-        return whole_texts(column).map_err(refuse);
+        return whole_texts(column).map_err(|not_whole| format!("the column `{name}`: {not_whole}"));
     }
     let cast = cast(column, &DataType::Utf8).map_err(|error| format!("the column `{name}` is no text: {error}"))?;
     Ok(cast.as_any().downcast_ref::<StringArray>().expect("what was cast to text").clone())

@@ -1,4 +1,4 @@
-"""The program's commands as functions. Each takes a sweep file or a `Sweep`, and raises `Error` with the program's own message."""
+"""The program's commands as functions. Each takes a sweep file, a `Sweep` or a mapping with its keys, and raises `Error` with the program's own message."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from ranksweep import _yaml
 from ranksweep._program import Error, Event, call
 from ranksweep._progress import display
 from ranksweep.results import Comparison, PreparedDataset, Results
-from ranksweep.sweep import Dataset, Evaluation, Settings, Sweep
+from ranksweep.sweep import Dataset, Evaluation, Settings, Sweep, plain
 
 if TYPE_CHECKING:
     from ranksweep.own_models import Vectors
@@ -188,7 +188,9 @@ def kinds(name: str | None = None) -> str:
     return call(["kinds", *([] if name is None else [name])], lambda event: None)
 
 
-def results_of(words: list[str], sweep: Sweep | Settings | File, storage: File | None, threads: int | None, memory: str | None, progress: bool) -> Results:
+def results_of(
+    words: list[str], sweep: Sweep | Settings | File, storage: File | None, threads: int | None, memory: str | None, progress: bool
+) -> Results:
     """Runs a command that makes a sweep's results, and opens them."""
     try:
         text = command(words, sweep, options(storage, threads, memory), progress)
@@ -239,7 +241,7 @@ def flag(name: str, given: bool) -> list[str]:
 
 @contextmanager
 def written(sweep: Sweep | Settings | File) -> Iterator[str]:
-    """The path of the sweep file, which a `Sweep` has for as long as the command runs; errors in it name the lines of `Sweep.to_yaml`."""
+    """The path of the sweep file, which a `Sweep` or a mapping has for as long as the command runs; errors in it name the lines of `Sweep.to_yaml`."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             yield file_of(sweep, Path(folder) / "sweep.yaml")
@@ -248,13 +250,16 @@ def written(sweep: Sweep | Settings | File) -> Iterator[str]:
 
 
 def file_of(sweep: Sweep | Settings | File, path: Path) -> str:
-    """The path of a sweep file. A `Sweep`, or a mapping with its keys, is written to the one given; its table of printed values is that of the working directory."""
+    """The path of a sweep file.
+
+    A `Sweep`, or a mapping with its keys, is written to the path given; its table of printed values is that of the working directory.
+    """
     if isinstance(sweep, Sweep):
         replace(sweep, printed=from_here(sweep.printed)).write(path)
         return str(path)
     if isinstance(sweep, Mapping):
         printed = {"printed": from_here(sweep["printed"])} if "printed" in sweep else {}
-        path.write_text(_yaml.document({**sweep, **printed}), encoding="utf-8")
+        path.write_text(_yaml.document(plain({**sweep, **printed})), encoding="utf-8")
         return str(path)
     return os.path.expanduser(os.fspath(sweep))
 

@@ -7,7 +7,7 @@ have something held out, an array of one.
 
 `held_out`, `masked` and `history` have a row for each user: a list of arrays of items' numbers, or a matrix of the shape users x items, a
 sparse one of SciPy or a dense one of zeros and ones. No item of a user may be both held out and masked. `history` is what users are known to
-have, from which the popularity of items follows: `masked` unless it is given.
+have, from which the popularity of items follows: `masked` unless it is given; metrics of popularity and diversity need one of the two.
 """
 
 from collections.abc import Mapping, Sequence

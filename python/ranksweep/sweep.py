@@ -72,6 +72,8 @@ def plain(value: Any) -> Any:
         return value.content()
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
     return value
 
 

@@ -51,7 +51,8 @@ class Table:
         try:
             content = path.read_bytes()
         except FileNotFoundError:
-            raise Error(f"{path}: there is no such table; docs/tables.md has the command, or the key of the sweep file, that makes each") from None
+            advice = "docs/tables.md has the command, or the key of the sweep file, that makes each"
+            raise Error(f"{path}: there is no such table; {advice}") from None
         expected = self.checksums.get(path)
         if expected is not None and hashlib.sha256(content).hexdigest() != expected:
             raise Error(f"{path}: the file is not the one that was written; the same command as before makes it anew")

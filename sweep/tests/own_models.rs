@@ -246,6 +246,18 @@ fn what_is_wrong_with_files_is_said() {
     sandbox.write("s.yaml", beside(ids).replace("seed: 7", "seed: [7, 8]"));
     let ended = sandbox.ended(&mut sandbox.command(&["plan", "s.yaml"]));
     assert!(ended.complaint(2).contains("dataset `small` has 2 splits, and the model was trained on one"), "{}", ended.error);
+    // Two datasets of one source are two splits of it.
+    let two = |path: &str| {
+        let text = beside(&format!("      - {{kind: run, name: a, path: '{path}'}}\n"));
+        let entry = &text[text.find("  - name: small").unwrap()..text.find("grid:").unwrap()];
+        text.replace(entry, &format!("{entry}{}", entry.replace("small", "other").replace("seed: 7", "seed: 8")))
+    };
+    sandbox.write("s.yaml", two("l.csv"));
+    let ended = sandbox.ended(&mut sandbox.command(&["plan", "s.yaml"]));
+    assert!(ended.complaint(2).contains("datasets `small` and `other` are of one source"), "{}", ended.error);
+    sandbox.write("s.yaml", two("l-{dataset}.csv"));
+    let ended = sandbox.ended(&mut sandbox.command(&["plan", "s.yaml"]));
+    assert!(!ended.error.contains("are of one source"), "{}", ended.error);
     let lists =
         beside("      - {kind: run, name: a, path: l.csv}\n").replace("evaluation: {", "evaluation: {sampled_candidates: {negatives: 5}, ");
     sandbox.write("s.yaml", lists);

@@ -62,7 +62,7 @@ impl Location {
     /// [`Error::Url`] for an unknown scheme or an address that its store refuses.
     pub fn parse(text: &str) -> Result<Self> {
         let refuse = |reason: String| Error::Url { text: redacted(text).into_owned(), reason: redacted(&reason).into_owned() };
-        // `#` begins no part of a name in a store.
+        // A letter of a name here, and not the beginning of a URL's fragment.
         let url = match Url::parse(&text.replace('#', "%23")) {
             Ok(url) if url.scheme().len() > 1 => url,
             Err(error) if text.contains("://") => return Err(refuse(error.to_string())),

@@ -158,15 +158,16 @@ fn write(out: &Location, values: &[TrialValues], findings: &Findings, checkpoint
     Ok(())
 }
 
-/// A kind by its name in sweep files.
 /// A metric without its cutoff.
 fn metric(text: &str) -> Result<Metric, String> {
     match text.parse() {
         Ok(MetricAt { metric, cutoff: Some(cutoff) }) => Err(format!("write `{}` here, and {cutoff} under `--cutoffs`", metric.name())),
+        Err(error) if text.contains('@') => Err(error.to_string()),
         _ => Metric::named(text).map_err(|reason| format!("unknown metric `{text}`: {reason}")),
     }
 }
 
+/// A kind by its name in sweep files.
 fn named<T: DeserializeOwned>(name: &str) -> Result<T, String> {
     T::deserialize(StrDeserializer::<serde::de::value::Error>::new(name)).map_err(|error| error.to_string())
 }
@@ -221,6 +222,10 @@ mod tests {
         assert!(message.contains("unknown metric `HR`: did you mean `hit-rate`? (expected one of ndcg"), "{message}");
         let message = parse(&["--metrics", "ndcg@10"]).unwrap_err();
         assert!(message.contains("write `ndcg` here, and 10 under `--cutoffs`"), "{message}");
+        for (name, expected) in [("HR@10", "did you mean `hit-rate`?"), ("auc@10", "auc has no cutoff; write `auc`")] {
+            let message = parse(&["--metrics", name]).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        }
         assert!(parse(&["--split", "train"]).unwrap_err().contains("expected `test` or `validation`"));
     }
 }

@@ -118,10 +118,10 @@ const SEPARATORS: [&str; 6] = ["::", "\t", ";", "|", ",", " "];
 /// Records that are looked at, and the share of them that must have as many fields as the first.
 const LINES: usize = 500;
 const ALIKE: f64 = 0.95;
-/// The same where the first names users and items: the reader tells which lines are not as it says.
+/// The same where the first record names users and items: the reader then tells which lines have another length.
 const ALIKE_BELOW_NAMES: f64 = 0.5;
 
-/// The rows of a text with at least two fields in each, of which a share of at `least` so much has as many fields as the first; the others are left out.
+/// The rows of a text with at least two fields in each, of which at least the share `least` has as many fields as the first; the others are left out.
 fn table(text: &str, separator: &str, least: f64) -> Option<Vec<Vec<String>>> {
     let mut records = Records::new(text.as_bytes(), 1, separator.as_bytes());
     let mut rows: Vec<Option<Vec<String>>> = Vec::new();

@@ -4,7 +4,7 @@
 //! ratings.csv    logs/2024/    s3://bucket/events/year=*/part-*.parquet
 //! ```
 //! `*` and `?` stand for anything within a name, `[ab]` for one of some characters. Names that begin with `_` or `.` are passed over, as writers leave
-//! markers under them. A file that has the pattern itself for its name is that file.
+//! markers under them. A file or a folder that has the pattern itself for its name is that one, and no other.
 
 use super::archive;
 use crate::{Error, Result};
@@ -33,9 +33,7 @@ pub(crate) fn named(key: &'static str, path: &str) -> Result<Vec<(String, Locati
     let wanted = pattern_of(pattern).map_err(|error| Error::setting(key, format!("`{path}` is no pattern: {error}")))?;
     let mut files = match steps_of(pattern) {
         Some(steps) => matching(&folder, &steps)?,
-        None => {
-            folder.list()?.into_iter().filter(|file| wanted.as_ref().is_none_or(|wanted| is_match(wanted, &below(&folder, file)))).collect()
-        }
+        None => folder.list()?.into_iter().filter(|file| is_match(&wanted, &below(&folder, file))).collect(),
     };
     files.sort_by_cached_key(|file| file.store().1.clone());
     let files: Vec<_> = files.into_iter().map(|file| (below(&folder, &file), file)).filter(|(name, _)| is_data(name)).collect();
@@ -46,7 +44,7 @@ pub(crate) fn named(key: &'static str, path: &str) -> Result<Vec<(String, Locati
     Ok(files)
 }
 
-/// Whether a part of the text is a query to an address, and none of a name.
+/// Whether a URL has a `?`: a sign of the pattern, behind which [`Location::parse`] reads nothing, so that it is the place of another file.
 fn has_query(path: &str) -> bool {
     path.contains("://") && path.contains('?')
 }
@@ -71,7 +69,10 @@ fn steps_of(pattern: &str) -> Option<Vec<(&str, Pattern)>> {
 
 /// The files that match step by step, so that no folder is listed that the pattern does not name. A name that is the step itself counts before what it matches.
 fn matching(folder: &Location, steps: &[(&str, Pattern)]) -> Result<Vec<Location>> {
-    let Some(((step, pattern), rest)) = steps.split_first().filter(|((step, _), _)| !step.is_empty()) else { return Ok(folder.list()?) };
+    let Some(((step, pattern), rest)) = steps.split_first() else { return Ok(folder.list()?) };
+    if step.is_empty() {
+        return if rest.is_empty() { Ok(folder.list()?) } else { matching(folder, rest) };
+    }
     let mut found = if rest.is_empty() { folder.files()? } else { folder.folders()? };
     match found.iter().position(|place| below(folder, place) == *step) {
         Some(same) => found = vec![found.swap_remove(same)],
@@ -123,9 +124,8 @@ pub(crate) fn check_is_file(key: &'static str, at: &Location) -> Result<()> {
 }
 
 /// A pattern that ends with `/` is that of folders, of which all files are meant.
-fn pattern_of(text: &str) -> Result<Option<Pattern>, glob::PatternError> {
-    let text = if text.ends_with('/') { format!("{text}**/*") } else { text.to_owned() };
-    if text.is_empty() { Ok(None) } else { Pattern::new(&text).map(Some) }
+fn pattern_of(text: &str) -> Result<Pattern, glob::PatternError> {
+    if text.ends_with('/') { Pattern::new(&format!("{text}**/*")) } else { Pattern::new(text) }
 }
 
 /// Whether a name below a folder or in an archive is that of data.
@@ -162,6 +162,7 @@ mod tests {
             assert_eq!(of("*.csv"), ["a1.csv", "a[1].csv"]);
             assert_eq!((of("a[1].csv"), of("a[12].csv")), (vec!["a[1].csv".to_owned()], vec!["a1.csv".to_owned()]));
             assert_eq!(of("year=2024/**/*.csv"), ["part-0.csv"]);
+            assert_eq!(of("year=*//part-1.csv.gz"), ["year=2024/part-1.csv.gz"]);
             assert_eq!(of("").len(), 5);
         }
     }

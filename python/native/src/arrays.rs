@@ -42,7 +42,7 @@ pub(crate) fn named<T: DeserializeOwned>(key: &str, name: &str) -> PyResult<T> {
     serde_json::from_value(name.into()).map_err(wrong)
 }
 
-/// A value read from a text of JSON, which Python has written of an argument.
+/// A value read from a text of JSON, into which Python has written an argument.
 ///
 /// # Errors
 /// An argument that says something else.

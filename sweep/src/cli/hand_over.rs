@@ -20,7 +20,7 @@ const ENGINE: &str = "ranksweep-engine";
 pub(super) fn to_the_engine(_url: &str, _patience: Duration) -> Result<SessionContext, String> {
     // What trains after it would not find the GPUs, and say nothing.
     if cfg!(feature = "cuda") && !env::args_os().any(|word| word == "prepare") {
-        let advice = "prepare first, by `ranksweep prepare` with the same arguments, and then run this again";
+        let advice = "prepare first, by `ranksweep prepare` with the same sweep file, --storage and --engine, and then run this again";
         return Err(format!("this build trains on GPUs, and {ENGINE} has none: {advice}"));
     }
     let beside = env::current_exe().ok().map(|own| own.with_file_name(ENGINE)).filter(|path| path.is_file());

@@ -80,25 +80,21 @@ impl Axis {
     pub(crate) fn ticks(&self) -> Vec<Tick> {
         match self.scale {
             Scale::Linear { step } => {
-                let decimals = (-step.log10().floor()).max(0.0) as usize;
                 let first = (self.low / step).ceil() as i64;
                 let marks = (first..).map(|mark| mark as f64 * step).take_while(|&mark| mark <= self.high);
-                marks.map(|mark| Tick { at: self.percent(mark), label: format!("{mark:.decimals$}").replace('-', "\u{2212}") }).collect()
+                marks.map(|mark| Tick { at: self.percent(mark), label: with_decimals(mark, step).replace('-', "\u{2212}") }).collect()
             }
             Scale::Logarithmic => {
                 let times: &[f64] = if self.high - self.low > DECADES { &[1.0] } else { &[1.0, 2.0, 5.0] };
                 let powers = self.low.floor() as i32..=self.high.ceil() as i32;
                 let marks = powers.flat_map(|power| times.iter().map(move |times| times * 10_f64.powi(power)));
                 let is_within = |mark: &f64| (self.low..=self.high).contains(&mark.log10());
-                let mut within: Vec<f64> = marks.filter(is_within).collect();
+                let within: Vec<f64> = marks.filter(is_within).collect();
                 if within.len() < 2 {
                     let (low, high) = (10_f64.powf(self.low), 10_f64.powf(self.high));
                     let step = round_up((high - low) / MARKS);
-                    within = ((low / step).ceil() as i64..)
-                        .map(|mark| mark as f64 * step)
-                        .take_while(|mark| *mark <= high)
-                        .filter(is_within)
-                        .collect();
+                    let marks = ((low / step).ceil() as i64..).map(|mark| mark as f64 * step).take_while(|mark| *mark <= high);
+                    return marks.map(|mark| Tick { at: self.percent(mark), label: with_decimals(mark, step) }).collect();
                 }
                 within.into_iter().map(|mark| Tick { at: self.percent(mark), label: plain(mark) }).collect()
             }
@@ -112,6 +108,12 @@ fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
         .filter(|value| value.is_finite())
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     (least <= largest).then_some((least, largest))
+}
+
+/// A multiple of a step, with the step's decimals.
+fn with_decimals(mark: f64, step: f64) -> String {
+    let decimals = (-step.log10().floor()).max(0.0) as usize;
+    format!("{mark:.decimals$}")
 }
 
 /// A mark of a logarithmic axis: whole from 1 on, with all its decimals below.
@@ -207,8 +209,8 @@ mod tests {
         assert_eq!(labels(0.01, 1_000.0)[5], (100.0, "1,000".to_owned()));
         assert_eq!(Axis::logarithmic([0.0, -1.0].into_iter(), 0.0), None);
         let between: Vec<String> = labels(6.0, 9.0).into_iter().map(|(_, label)| label).collect();
-        assert_eq!(between, ["6", "7", "8", "9"], "where none of them is within");
-        assert_eq!(labels(300.0, 400.0).len(), 6);
+        assert_eq!(between, ["6.0", "6.5", "7.0", "7.5", "8.0", "8.5", "9.0"], "where none of them is within");
+        assert_eq!(labels(310.0, 390.0).into_iter().map(|(_, label)| label).collect::<Vec<_>>(), ["320", "340", "360", "380"]);
     }
 
     #[test]

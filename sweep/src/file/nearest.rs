@@ -8,7 +8,7 @@ const ALIKE: f64 = 0.6;
 /// Bytes of a word that may be a slip.
 const LONGEST: usize = 64;
 
-/// Words of other libraries, in lower case and with hyphens, and what they are called here.
+/// Words of other libraries, in lower case and with hyphens, and what they are called here: keys and kinds of all parts of a sweep file. Metrics have theirs themselves.
 const SYNONYMS: [(&str, &str); 31] = [
     ("bpr", "mf"),
     ("bpr-mf", "mf"),

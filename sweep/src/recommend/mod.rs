@@ -12,8 +12,9 @@ use std::collections::{HashMap, HashSet};
 
 pub use format::ListFormat;
 
-/// Users of one block, and rows of their lists, at most: what is in memory at once.
+/// Users of one block, at most: what is in memory at once.
 const BLOCK: usize = 1 << 14;
+/// Rows of their lists, at most.
 const ROWS: usize = 1 << 20;
 /// Unknown ids that an error names.
 const NAMED: usize = 10;

@@ -1,20 +1,23 @@
-//! Lists that have all that a user can be offered.
+//! Lists that have all held-out items, as of a small catalogue.
 
 use super::Input;
-use evaluator::{Metric, MetricAt};
+use evaluator::{Metric, MetricAt, settings::RecallDenominator};
 
-/// The remark on cutoffs at which every user finds all held-out items in the list of every method, as of a small catalogue.
+/// The remark on the smallest cutoff at which every list of every method has all of its user's held-out items; none where recall is capped, whose 1 says less.
 pub(super) fn remark(input: &Input, dataset: &str) -> Option<String> {
+    if input.evaluation.recall == RecallDenominator::Capped {
+        return None;
+    }
     let of_dataset = || input.values.iter().filter(|trial| trial.dataset == dataset);
     let is_whole = |at: &MetricAt| {
         let mut values = of_dataset().flat_map(|trial| &trial.values).filter(|(of, _)| of == at);
-        values.all(|(_, values)| values.iter().all(|value| *value == 1.0))
+        values.all(|(_, values)| !values.is_empty() && values.iter().all(|value| *value == 1.0))
     };
     let measured = of_dataset().next()?.values.iter().map(|(at, _)| *at).filter(|at| at.metric == Metric::Recall);
     let smallest = measured.filter(is_whole).filter_map(|at| at.cutoff).min()?;
     Some(format!(
-        "recall@{smallest} is 1 of every user and method: lists of {smallest} have all that is to be found, and no metric without an order tells methods apart there. \
-         Take smaller `cutoffs`."
+        "recall@{smallest} is 1 of every user and method: lists of {smallest} have all that is held out, so that neither recall, precision nor hit-rate tells methods \
+         apart there. Take smaller `cutoffs`."
     ))
 }
 
@@ -33,7 +36,7 @@ mod tests {
             trial.values = vec![(recall(5), vec![0.5; users]), (recall(20), vec![1.0; users]), (recall(10), vec![1.0; users])];
         }
         let said = remark(&sweep.input(), "books").unwrap();
-        assert!(said.starts_with("recall@10 is 1 of every user and method: lists of 10 have all that is to be found"), "{said}");
+        assert!(said.starts_with("recall@10 is 1 of every user and method: lists of 10 have all that is held out"), "{said}");
         assert_eq!(remark(&sweep.input(), "nothing"), None);
     }
 }

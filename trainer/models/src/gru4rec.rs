@@ -156,7 +156,13 @@ impl Learned for Gru4Rec {
     /// Bytes: for each token the items' vectors, dropped, and the prediction; for each layer the gates and the states, with their gradients.
     fn memory(&self, sizes: Sizes) -> u64 {
         let [dim, hidden, layers] = [self.dim, self.hidden, self.layers].map(u64::from);
-        sequence::memory(sizes, 8 * dim + layers * 12 * hidden, [self.dim, self.max_length], self.targets)
+        sequence::memory(
+            sizes,
+            8 * dim + layers * 12 * hidden,
+            [self.dim, self.max_length],
+            self.targets,
+            sequence::numbers(&self.weights()),
+        )
     }
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {

@@ -208,7 +208,13 @@ impl Learned for SasRec {
     /// its operations leave.
     fn memory(&self, sizes: Sizes) -> u64 {
         let [dim, hidden, heads, length, layers] = [self.dim, self.hidden, self.heads, self.max_length, self.layers].map(u64::from);
-        sequence::memory(sizes, 4 * dim + layers * (24 * dim + 4 * hidden + 6 * heads * length), [self.dim, self.max_length], self.targets)
+        sequence::memory(
+            sizes,
+            4 * dim + layers * (24 * dim + 4 * hidden + 6 * heads * length),
+            [self.dim, self.max_length],
+            self.targets,
+            sequence::numbers(&self.weights()),
+        )
     }
 
     fn formula_memory(&self, sizes: Sizes) -> u64 {

@@ -191,7 +191,7 @@ impl DroppedViews {
     fn drop_edges(&mut self, epoch: u32) {
         if std::mem::replace(&mut self.epoch, epoch) != epoch {
             for (number, view) in (0..).zip(&mut self.views) {
-                // Before its successor takes as much.
+                // The old graph goes before the new one is built.
                 view.graph = Graph::new(&Interactions::empty(self.train.users()), self.vectors.items.rows, self.settings.layers);
                 let kept = self.settings.kept(&self.train, self.seed, number, epoch);
                 view.graph = Graph::new(&kept, self.vectors.items.rows, self.settings.layers);

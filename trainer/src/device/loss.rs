@@ -44,8 +44,8 @@ impl DeviceLoss {
     }
 
     /// Steps that a host may ask a device for before it waits. A device that runs behind takes some thousand launches, of which a formula's step has up to 155; where a
-    /// rank is lost none of them returns, and the host, which has to see that, must never get to the last. Nor may it read while ranks exchange anything, as a formula does
-    /// that ranks its scores or has no derivative on the device: it asks for one step.
+    /// rank is lost none of them returns, and the host, which has to see that, must never get to the last. A formula that ranks its scores, or has no derivative on the
+    /// device, copies from it within a step, and must not wait for that copy while an all-reduce of an earlier step runs: a formula asks for one step.
     pub(crate) fn steps_ahead(&self) -> u32 {
         match self {
             Self::Kernel(_) => 8,

@@ -18,10 +18,7 @@ pub(super) fn texts(ids: &ArrayRef) -> Result<StringArray, Bad> {
     if !ids.data_type().is_floating() {
         return Ok(ids.as_string::<i32>().clone());
     }
-    dataset::table::whole_texts(ids).map_err(|(row, number)| match number.fract() == 0.0 {
-        true => Bad { row, reason: "is too large to be exact as a float (expected text, or whole numbers as integers, as ids)" },
-        false => Bad { row, reason: "is not a whole number (expected text or whole numbers as ids)" },
-    })
+    dataset::table::whole_texts(ids).map_err(|found| Bad { row: found.row, reason: found.reason() })
 }
 
 /// All ids of a column.

@@ -11,29 +11,42 @@ pub(super) fn fingerprint(dataset: &str) -> String {
     hex::encode(&Sha256::digest(format!("all of {dataset}"))[..8])
 }
 
-/// The dataset with everything as train. A user who has every item keeps its own train part: nothing would be left to draw against, nor to recommend.
+/// The dataset with everything as train. A user who has every item keeps its own train part, as nothing would be left to draw against; the rest stays test, which
+/// nothing is trained on and no list recommends.
 pub(super) fn of(dataset: Dataset) -> Dataset {
-    let (mut offsets, mut items, mut places) = (vec![0], Vec::new(), Vec::new());
+    let [mut train, mut test] = [(); 2].map(|()| Rows { offsets: vec![0], items: Vec::new(), places: Vec::new() });
     for user in 0..dataset.users() {
         let of_parts = |parts: &[Split]| parts.iter().flat_map(|&part| interactions(&dataset, part, user)).collect::<Vec<(u32, u32)>>();
-        let mut row = of_parts(&PARTS);
-        if row.len() == dataset.items() {
-            row = of_parts(&PARTS[..1]);
-        }
-        row.sort_unstable();
-        items.extend(row.iter().map(|&(item, _)| item));
-        places.extend(row.iter().map(|&(_, place)| place));
-        offsets.push(items.len());
+        let all = of_parts(&PARTS);
+        let (kept, rest) = if all.len() == dataset.items() { (of_parts(&PARTS[..1]), of_parts(&PARTS[1..])) } else { (all, Vec::new()) };
+        train.add(kept);
+        test.add(rest);
     }
-    let nothing = || Interactions::empty(dataset.users());
+    let order = dataset.order.as_ref().map(|_| Order { train: train.places, test: test.places, ..Order::default() });
     Dataset {
         fingerprint: fingerprint(&dataset.fingerprint),
-        train: Interactions::from_sorted(offsets, items),
+        train: Interactions::from_sorted(train.offsets, train.items),
         fold_in: None,
-        validation: nothing(),
-        test: nothing(),
-        order: dataset.order.as_ref().map(|_| Order { train: places, ..Order::default() }),
+        validation: Interactions::empty(dataset.users()),
+        test: Interactions::from_sorted(test.offsets, test.items),
+        order,
         ..dataset
+    }
+}
+
+/// The users' items of a part, each with its place in the user's history.
+struct Rows {
+    offsets: Vec<usize>,
+    items: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Rows {
+    fn add(&mut self, mut row: Vec<(u32, u32)>) {
+        row.sort_unstable();
+        self.items.extend(row.iter().map(|&(item, _)| item));
+        self.places.extend(row.iter().map(|&(_, place)| place));
+        self.offsets.push(self.items.len());
     }
 }
 
@@ -78,7 +91,9 @@ mod tests {
         assert_eq!((histories.row(0), histories.row(1), histories.row(2)), (&[4, 1, 2, 0][..], &[3, 1][..], &[][..]));
         assert_ne!(whole.fingerprint, dataset.fingerprint);
         let with_all = Dataset { item_ids: dataset.item_ids[..4].to_vec(), train: part(&[(0, 1), (0, 3)]), ..dataset.clone() };
-        assert_eq!(of(with_all).train, part(&[(0, 1), (0, 3), (1, 1), (1, 3)]), "user 0 has all of four items");
+        let with_all = of(with_all);
+        assert_eq!(with_all.train, part(&[(0, 1), (0, 3), (1, 1), (1, 3)]), "user 0 has all of four items");
+        assert_eq!(with_all.test, part(&[(0, 0), (0, 2)]));
         let unordered = of(Dataset { fold_in: None, order: None, ..dataset });
         assert_eq!((unordered.train, unordered.order), (part(&[(0, 0), (0, 1), (0, 2), (0, 4), (1, 1)]), None));
     }

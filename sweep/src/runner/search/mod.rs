@@ -180,18 +180,19 @@ pub(super) fn rung_by_rung<'a>(
     train: &mut dyn FnMut(&[Asked<'a>]) -> Result<Vec<Standing>>,
 ) -> Result<Vec<Standing>> {
     let mut ended: HashMap<(&str, Option<u32>), Standing> = HashMap::new();
+    // What broke in a rung, the last one counting: it is not stored, and may not be asked for in a later one.
+    let mut broken: HashMap<&str, Standing> = HashMap::new();
     for rung in 0..session.plan.rung_epochs.len() {
         let (trials, _) = of_rung(session, rung)?;
         let asked = trials.iter().map(|((.., trial), until)| (trial.id.as_str(), *until));
-        ended.extend(asked.zip(train(&trials)?));
+        let found: Vec<_> = asked.zip(train(&trials)?).collect();
+        let is_broken = |standing: &Standing| matches!(standing, Standing::Broken(_));
+        broken.extend(found.iter().filter(|(_, standing)| is_broken(standing)).map(|((id, _), standing)| (*id, standing.clone())));
+        ended.extend(found);
     }
-    // What broke in a rung, which is not stored, and was not asked for in a later one.
-    let is_broken = |standing: &Standing| matches!(standing, Standing::Broken(_));
-    let broken: HashMap<&str, &Standing> =
-        ended.iter().filter(|(_, standing)| is_broken(standing)).map(|((id, _), standing)| (*id, standing)).collect();
     standings(&session.plan, &mut |planned, until| {
         let id = planned.2.id.as_str();
-        let found = ended.get(&(id, until)).or_else(|| broken.get(id).copied());
+        let found = ended.get(&(id, until)).or_else(|| broken.get(id));
         found.map_or_else(|| ending::standing(session, planned.2, until), |standing| Ok(standing.clone()))
     })
 }

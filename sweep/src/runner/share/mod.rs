@@ -106,19 +106,29 @@ fn wait(silence: Duration) -> Duration {
 
 /// What broke here, as for want of memory, another process may have trained, or may train now: waits for it, and takes how it ended there.
 fn ask_others(session: &Session, silence: Duration, trials: &[Asked<'_>], standings: &mut [Standing]) -> Result<()> {
+    let is_broken = |standing: &Standing| matches!(standing, Standing::Broken(_));
+    if !standings.iter().any(is_broken) {
+        return Ok(());
+    }
+    std::thread::sleep(wait(silence)); // who is about to take one has taken it then
     let mut watch = Watch::default();
-    for (standing, &(planned, until)) in standings.iter_mut().zip(trials).filter(|(standing, _)| matches!(standing, Standing::Broken(_))) {
+    for (standing, &(planned, until)) in standings.iter_mut().zip(trials).filter(|(standing, _)| is_broken(standing)) {
+        let mut is_said = false;
         loop {
-            std::thread::sleep(wait(silence)); // who is about to take it has taken it then
             if let Some(ended) = on_storage::whole(session, &planned.2.id, until)? {
                 *standing = ended;
                 break;
             }
-            let _hold = interrupt::hold(); // until the claim is given back
+            let hold = interrupt::hold(); // until the claim is given back
             if let Some(claim) = Claim::take(&session.trial(&planned.2.id), &mut watch, silence / RENEWALS)? {
                 claim.finish(true)?;
                 break;
             }
+            drop(hold);
+            if !std::mem::replace(&mut is_said, true) {
+                say_who_is_waited_for(session, silence, &[planned])?;
+            }
+            std::thread::sleep(wait(silence));
         }
     }
     Ok(())

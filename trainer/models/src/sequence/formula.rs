@@ -58,8 +58,8 @@ impl<M: Model> Forward for SequenceFormula<M> {
                 continue;
             }
             // Of a whole history the last state is wanted, and the others go.
-            let (rows, places): (Vec<usize>, Vec<u32>) = block.places().map(|(row, place)| (row, place as u32)).unzip();
-            rows.into_iter().for_each(|row| {
+            let (of_rows, places): (Vec<usize>, Vec<u32>) = block.places().map(|(row, place)| (row, place as u32)).unzip();
+            of_rows.into_iter().for_each(|row| {
                 place_of_row[row] = at as u32;
                 at += 1;
             });

@@ -52,15 +52,23 @@ fn first_of_window(length: usize, place: usize, max_length: usize) -> usize {
     (length - 1).saturating_sub((behind + 1) * max_length)
 }
 
-/// Bytes of histories, targets, and the passes of a batch, or those in which all threads encode users, whose tokens leave so many numbers each.
-pub(super) fn memory(sizes: Sizes, of_token: u64, [dim, max_length]: [u32; 2], targets: TargetsOf) -> u64 {
+/// Bytes of histories, targets, and the passes of a batch, or those in which all threads encode users, whose tokens leave so many numbers each; and of so many weights,
+/// with their moments, their variables, and a gradient of each pass.
+pub(super) fn memory(sizes: Sizes, of_token: u64, [dim, max_length]: [u32; 2], targets: TargetsOf, weights: u64) -> u64 {
     let Sizes { users, items, train, batch, .. } = sizes;
     let (dim, max_length) = (u64::from(dim), u64::from(max_length));
     let of_histories = 3 * train * 4 + 4 * (users + 1) * 8;
     let of_threads = rayon::current_num_threads() as u64 * (encoder::TOKENS as u64).max(max_length);
     let most = tokens(sizes, max_length, targets).max(of_threads.min(users.saturating_mul(max_length)));
     let of_tokens = most.saturating_mul(of_token).saturating_mul(4);
-    of_tokens.saturating_add(of_histories + (2 * users + 3 * items + 2 * batch) * dim * 4)
+    let passes = tokens(sizes, max_length, targets).div_ceil(encoder::TOKENS as u64);
+    let of_weights = weights.saturating_mul(4 * (5 + passes + 3 * passes.min(rayon::current_num_threads() as u64)));
+    of_tokens.saturating_add(of_weights).saturating_add(of_histories + (2 * users + 3 * items + 2 * batch) * dim * 4)
+}
+
+/// Numbers of weights of these shapes.
+pub(super) fn numbers(weights: &[(String, [usize; 2])]) -> u64 {
+    weights.iter().map(|(_, [rows, dim])| (rows * dim) as u64).sum()
 }
 
 /// Bytes of the passes of a batch in candle's operations, whose tokens leave so many numbers each, and of the items' gradients from its passes.

@@ -8,8 +8,8 @@
 //! Users are the first nodes, items follow. Pairs of one positive c are a group: they share its negatives, as in Ji et al., arXiv:1604.04661, and move their
 //! rows together. A piece (a walk, some edges) moves rows of its own group after group; the pieces of a block all start from the rows as they stood at its
 //! beginning, and a row then moves by the sum of their moves, in their order. Threads share a block without a race, and the bits do not depend on their
-//! number; blocks are small against the graph, and have few pairs of any one node, so that its vectors are as good as those learned pair by pair. A negative that is c counts nothing, as in
-//! word2vec (Mikolov et al., NeurIPS 2013), from which also the first values are: inputs uniform within 1 / (2 dim), contexts 0.
+//! number; blocks are small against the graph, and walks in them have few pairs of any one node, so that its vectors are as good as those learned pair by pair.
+//! A negative that is c counts nothing, as in word2vec (Mikolov et al., NeurIPS 2013), from which also the first values are: inputs uniform within 1 / (2 dim), contexts 0.
 
 mod block;
 mod learner;
@@ -67,7 +67,7 @@ pub(super) struct PieceSize {
     pub(super) rows: usize,
     /// Pairs of an input and a positive.
     pub(super) pairs: usize,
-    /// Of these the ones of the node that is met most, in the mean; 0 where no node has many.
+    /// Of these the ones of the node that is met most, in the mean, where each meeting makes many pairs; 0 where it makes one, as of LINE, which learns an item that everybody has.
     pub(super) of_one_node: f64,
 }
 

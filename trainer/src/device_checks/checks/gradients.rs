@@ -16,8 +16,8 @@ use gpu::{Gpu, propagation};
 use models::graph::Graph;
 use optimizers::{Optimizer, Parameter, Stepper};
 
-/// Lengths of vectors: kernels take one, two and four numbers at a time.
-const DIMS: [usize; 3] = [24, 64, 128];
+/// Lengths of vectors: kernels take one, two and four numbers at a time, and one where the length is odd.
+const DIMS: [usize; 3] = [25, 64, 128];
 const SIMILARITIES: [(&str, Similarity); 3] =
     [("dot products", Similarity::Dot), ("cosines", Similarity::Cosine), ("distances", Similarity::NegativeSquaredDistance)];
 const OPTIMIZERS: [(&str, &str); 2] = [

@@ -138,6 +138,7 @@ mod tests {
         let moved: Vec<bool> = (0..3).map(|user| model.users.values.row(user) != before.row(user)).collect();
         assert_eq!(moved, [true, false, true]);
     }
+
     /// Under an optimizer that moves rows with a gradient alone.
     #[test]
     fn rows_without_a_derivative_stay() {

@@ -6,7 +6,7 @@ use arrow::{
     compute::cast,
     datatypes::{DataType, Float64Type, Int64Type},
 };
-use dataset::table;
+use dataset::table::{self, NotWhole};
 
 pub(super) fn read(content: &Content, gathered: &mut Gathered<'_>) -> Result<(), String> {
     let read = table::decode_foreign(content.bytes.clone())?;
@@ -19,10 +19,14 @@ pub(super) fn read(content: &Content, gathered: &mut Gathered<'_>) -> Result<(),
         if column.null_count() > 0 {
             return Err(format!("the column `{name}` has {} nulls", column.null_count()));
         }
-        let is_whole =
-            |column: &ArrayRef| column.data_type().is_integer() || (column.data_type().is_floating() && table::whole_texts(column).is_ok());
-        if !column.data_type().is_numeric() || (kind.is_integer() && !is_whole(column)) {
+        if !column.data_type().is_numeric() || (kind.is_integer() && !column.data_type().is_integer() && !column.data_type().is_floating())
+        {
             return Err(format!("the column `{name}` has values of type {} (expected numbers, ranks whole ones)", column.data_type()));
+        }
+        if kind.is_integer() && column.data_type().is_floating() {
+            let refuse =
+                |found: NotWhole| format!("the column `{name}` has {} in row {} (expected whole ranks)", found.number, found.row + 1);
+            table::whole_texts(column).map_err(refuse)?;
         }
         cast(column, kind).map_err(|error| format!("the column `{name}`: {error}"))
     };

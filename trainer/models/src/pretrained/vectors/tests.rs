@@ -113,7 +113,7 @@ fn what_is_no_table_of_vectors_says_why() {
         (
             "v.parquet",
             columns(Arc::new(Float64Array::from(vec![1.5])), lists(&[&[1.0]])),
-            "the column `user_id` has 1.5 in row 1 (expected texts or whole numbers)",
+            "the column `user_id`: 1.5 in row 1 is not a whole number",
         ),
         ("v.parquet", plain(names(&["a"])), "which column of vectors is meant is not clear: it has none"),
         ("v.csv", vec![], "`v.csv` has an unknown suffix (expected .npy, .npz, .safetensors or .parquet)"),
