@@ -1,7 +1,7 @@
 """Which loss, with which negative sampler, on which backbone, ranks best on your data, and is the difference real?
 
-`run` trains and compares the methods of a sweep file, or of a `Sweep` or mapping made here, with the program `ranksweep` that this package brings. `open`
-reads the results of a sweep that has run as pandas, Polars or Arrow tables.
+`run` trains and compares the methods of a sweep file, or of a `Sweep` or mapping made here, with the program `ranksweep` that this package
+brings. `open` reads the results of a sweep that has run as pandas, Polars or Arrow tables.
 """
 
 from importlib.metadata import version

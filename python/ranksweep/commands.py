@@ -1,4 +1,7 @@
-"""The program's commands as functions. Each takes a sweep file, a `Sweep` or a mapping with its keys, and raises `Error` with the program's own message."""
+"""The program's commands as functions.
+
+Each takes a sweep file, a `Sweep` or a mapping with its keys, and raises `Error` with the program's own message.
+"""
 
 import json
 import os
@@ -241,7 +244,10 @@ def flag(name: str, given: bool) -> list[str]:
 
 @contextmanager
 def written(sweep: Sweep | Settings | File) -> Iterator[str]:
-    """The path of the sweep file, which a `Sweep` or a mapping has for as long as the command runs; errors in it name the lines of `Sweep.to_yaml`."""
+    """The path of the sweep file, which a `Sweep` or a mapping has for as long as the command runs.
+
+    Errors in it name the lines of `Sweep.to_yaml`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         try:
             yield file_of(sweep, Path(folder) / "sweep.yaml")

@@ -159,6 +159,9 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
         ({"metrics": ["ndcg"]}, "a cutoff is missing; write for example `ndcg@20`"),
         ({"ties": "random"}, "ties: unknown variant `random`, expected `pessimistic` or `optimistic`"),
         ({"recall": "full"}, "recall: unknown variant `full`"),
+        ({"held_out": None}, "held_out is None, expected the items of each user"),
+        ({"metrics": ["NDCG@20"]}, "`NDCG@20` is no metric: did you mean `ndcg`?"),
+        ({"metrics": ["novelty@5"], "masked": None, "history": None}, "novelty@5 needs to know what users have: pass history, or masked"),
     ],
 )
 def test_what_cannot_be_measured_is_named(case: dict[str, Any], change: dict[str, Any], reason: str) -> None:
@@ -247,12 +250,14 @@ def test_what_has_no_seed_is_a_method_with_one_array(fixed: list[str], reason: s
         ({"a": [0.1, np.nan], "b": [0.1, 0.2]}, {}, "methods['a'] has values that are not finite"),
         ({"a": 0.1, "b": [0.1]}, {}, "methods['a'] has the shape (), expected values by user, or by seed and user"),
         ({"a": [0.1, 0.2], "b": [0.3, 0.1]}, {"alpha": 2}, "`alpha` is 2"),
-        ({"a": [0.1, 0.2], "b": [0.3, 0.1]}, {"test": ["paired-t"]}, "unknown field `test`, expected one of `tests`"),
+        ({"a": [0.1, 0.2], "b": [0.3, 0.1]}, {"test": ["paired-t"]}, "settings: unknown field `test`, expected one of `tests`"),
+        ([[0.1, 0.2], [0.3, 0.1]], {}, "methods is list, expected a mapping of names to arrays"),
+        ({1: [0.1, 0.2], 2: [0.3, 0.1]}, {}, "methods has the name 1, expected a text"),
         ({"a": [0.1, 0.2], "b": [0.3, 0.1]}, {"family": {"against": "c"}}, "family is against 'c', which is none of the methods ['a', 'b']"),
         ({"a": [0.1, 0.2], "b": [0.3, 0.1]}, {"tests": ["t"]}, "unknown variant `t`, expected one of `paired-t`"),
     ],
 )
-def test_what_cannot_be_compared_is_named(methods: dict[str, Any], settings: dict[str, Any], reason: str) -> None:
+def test_what_cannot_be_compared_is_named(methods: Any, settings: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match=re.escape(reason)):
         significance.compare(methods, settings)
 

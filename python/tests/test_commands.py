@@ -25,6 +25,17 @@ def test_run_gives_the_results_of_the_program(results: ranksweep.Results, storag
         assert getattr(again, name)("arrow").equals(getattr(results, name)("arrow")), name
 
 
+def test_a_sweep_may_be_a_mapping(storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep = small(storage)
+    of_dicts = sweep.content()
+    of_classes = of_dicts | {"datasets": sweep.datasets, "grid": sweep.grid, "training": sweep.training}
+    trials = [ranksweep.plan(asked).trials for asked in (sweep, of_dicts, of_classes)]
+    assert trials[0] == trials[1] == trials[2]
+    monkeypatch.setenv("HOME", str(storage.parent))
+    sweep.write("~/home.yaml")
+    assert ranksweep.plan("~/home.yaml").trials == trials[0]
+
+
 def test_prepare_gives_the_datasets(storage: Path) -> None:
     [dataset] = ranksweep.prepare(small(storage), progress=False)
     assert dataset.folder.parent == storage / "datasets"

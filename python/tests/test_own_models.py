@@ -152,3 +152,9 @@ def test_arrays_that_are_no_vectors_of_one_length_are_refused(tmp_path: Path) ->
 def test_formats_are_the_programs(tmp_path: Path) -> None:
     with pytest.raises(ranksweep.Error, match="recbole"):
         ranksweep.export(small(tmp_path), tmp_path / "out", "csvv")
+
+
+@pytest.mark.parametrize("dataset", ["toys", {"source": {"format": "synthetic"}}])
+def test_vectors_need_a_dataset_with_a_name(dataset: Any) -> None:
+    with pytest.raises(ValueError, match=r"^dataset is .*: expected a Dataset, or a mapping with its keys$"):
+        ranksweep.evaluate(users=[[1.0]], items=[[1.0]], dataset=dataset, progress=False)
