@@ -56,6 +56,11 @@ trait MetricKind: Sync {
         true
     }
 
+    /// Whether it is the share of the held-out items that are in the list: 1 where it has them all.
+    fn is_share_found(&self) -> bool {
+        false
+    }
+
     /// Whether more of it is better.
     fn direction(&self) -> Direction {
         Direction::HigherIsBetter
@@ -201,6 +206,11 @@ impl Metric {
     /// Whether the metric looks at the first ranks alone: it is written with a cutoff then, `ndcg@20`.
     pub fn has_cutoff(self) -> bool {
         self.kind().has_cutoff()
+    }
+
+    /// Whether it is the share of the held-out items that are in the list: 1 where it has them all.
+    pub fn is_share_found(self) -> bool {
+        self.kind().is_share_found()
     }
 
     /// Whether more of it is better.

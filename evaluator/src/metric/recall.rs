@@ -17,6 +17,10 @@ impl MetricKind for Recall {
         "recall"
     }
 
+    fn is_share_found(&self) -> bool {
+        true
+    }
+
     fn measure(&self) -> Measure {
         Measure::Ranks(|ranked, cutoff, convention| recall(ranked.ranks, cutoff, convention))
     }

@@ -1,7 +1,7 @@
 //! Lists that have all held-out items, as of a small catalogue.
 
 use super::Input;
-use evaluator::{Metric, MetricAt, settings::RecallDenominator};
+use evaluator::{MetricAt, settings::RecallDenominator};
 
 /// The remark on the smallest cutoff at which every list of every method has all of its user's held-out items; none where recall is capped, whose 1 says less.
 pub(super) fn remark(input: &Input, dataset: &str) -> Option<String> {
@@ -13,11 +13,12 @@ pub(super) fn remark(input: &Input, dataset: &str) -> Option<String> {
         let mut values = of_dataset().flat_map(|trial| &trial.values).filter(|(of, _)| of == at);
         values.all(|(_, values)| !values.is_empty() && values.iter().all(|value| *value == 1.0))
     };
-    let measured = of_dataset().next()?.values.iter().map(|(at, _)| *at).filter(|at| at.metric == Metric::Recall);
-    let smallest = measured.filter(is_whole).filter_map(|at| at.cutoff).min()?;
+    let measured = of_dataset().next()?.values.iter().map(|(at, _)| *at).filter(|at| at.metric.is_share_found());
+    let smallest = measured.filter(is_whole).min_by_key(|at| at.cutoff)?;
+    let lists = smallest.cutoff?;
     Some(format!(
-        "recall@{smallest} is 1 of every user and method: lists of {smallest} have all that is held out, so that neither recall, precision nor hit-rate tells methods \
-         apart there. Take smaller `cutoffs`."
+        "{smallest} is 1 of every user and method: lists of {lists} have all that is held out, so that neither recall, precision nor hit-rate tells methods apart there. Take \
+         smaller `cutoffs`."
     ))
 }
 
@@ -25,6 +26,7 @@ pub(super) fn remark(input: &Input, dataset: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::report::example;
+    use evaluator::Metric;
 
     #[test]
     fn the_smallest_cutoff_that_finds_all_is_said() {
