@@ -47,6 +47,8 @@ pub(crate) fn named<T: DeserializeOwned>(key: &str, name: &str) -> PyResult<T> {
 /// # Errors
 /// An argument that says something else.
 pub(crate) fn parsed<T: DeserializeOwned>(key: &str, text: &str) -> PyResult<T> {
-    let without_place = |words: String| words.rsplit_once(" at line ").map_or_else(|| words.clone(), |(words, _)| words.to_owned());
-    serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("{key}: {}", without_place(error.to_string()))))
+    serde_json::from_str(text).map_err(|error| {
+        let words = error.to_string();
+        PyValueError::new_err(format!("{key}: {}", words.split(" at line ").next().unwrap_or(&words)))
+    })
 }

@@ -207,24 +207,30 @@ seeds: [1, 2]
         assert!(stopped(&one) > 0 && stopped(&three) == stopped(&one) && models == expected);
     }
 
-    /// What broke is not stored, and is told all the same; what was not picked for it is not needed.
-    #[test]
-    fn a_trial_that_broke_in_a_rung_is_told_with_its_reason() {
-        let folder = tempfile::tempdir().unwrap();
-        let session = session(folder.path(), &SWEEP.replace("seeds: [1, 2]", "seeds: [1, 2]\nsearch: {kind: grid, tuning_seeds: 1}"));
+    /// How all trials stand where the last one of the first rung broke and is not stored; how that one stood there; and how many rungs were trained.
+    fn with_a_broken_one(folder: &Path, session: &Session) -> (Vec<Standing>, Standing, u32) {
         let slots = vec![session.devices().unwrap().clone(); 2];
         let broken = Standing::Broken("no memory".into());
         let mut rungs = 0;
         let mut train = |trials: &[Asked<'_>]| {
-            let mut standings = train_all(&session, &slots, trials)?;
+            let mut standings = train_all(session, &slots, trials)?;
             if rungs == 0 {
-                fs::remove_dir_all(folder.path().join("runs/trials").join(&trials.last().unwrap().0.2.id)).unwrap();
+                fs::remove_dir_all(folder.join("runs/trials").join(&trials.last().unwrap().0.2.id)).unwrap();
                 *standings.last_mut().unwrap() = broken.clone();
             }
             rungs += 1;
             Ok(standings)
         };
-        let standings = search::rung_by_rung(&session, &mut train).unwrap();
+        let standings = search::rung_by_rung(session, &mut train).unwrap();
+        (standings, broken, rungs)
+    }
+
+    /// What broke is not stored, and is told all the same; what was not picked for it is not needed.
+    #[test]
+    fn a_trial_that_broke_in_a_rung_is_told_with_its_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = session(folder.path(), &SWEEP.replace("seeds: [1, 2]", "seeds: [1, 2]\nsearch: {kind: grid, tuning_seeds: 1}"));
+        let (standings, broken, rungs) = with_a_broken_one(folder.path(), &session);
         let count = |of: fn(&Standing) -> bool| standings.iter().filter(|standing| of(standing)).count();
         assert_eq!(standings.iter().filter(|standing| **standing == broken).count(), 1);
         assert_eq!((rungs, count(|standing| *standing == Standing::Missing)), (2, 0));
@@ -237,19 +243,7 @@ seeds: [1, 2]
         let folder = tempfile::tempdir().unwrap();
         let halved = SWEEP.replace("seeds: [1, 2]", "seeds: [1, 2]\nsearch: {kind: successive-halving, trials: 1, epochs: 1, factor: 2}");
         let session = session(folder.path(), &halved);
-        let slots = vec![session.devices().unwrap().clone(); 2];
-        let broken = Standing::Broken("no memory".into());
-        let mut rungs = 0;
-        let mut train = |trials: &[Asked<'_>]| {
-            let mut standings = train_all(&session, &slots, trials)?;
-            if rungs == 0 {
-                fs::remove_dir_all(folder.path().join("runs/trials").join(&trials.last().unwrap().0.2.id)).unwrap();
-                *standings.last_mut().unwrap() = broken.clone();
-            }
-            rungs += 1;
-            Ok(standings)
-        };
-        let standings = search::rung_by_rung(&session, &mut train).unwrap();
+        let (standings, broken, rungs) = with_a_broken_one(folder.path(), &session);
         let count = |wanted: &Standing| standings.iter().filter(|standing| *standing == wanted).count();
         assert_eq!((count(&broken), count(&Standing::Missing)), (1, 0));
         assert!(rungs > 1);

@@ -116,17 +116,21 @@ fn unmark_zeros(gradients: &mut RowGradients) {
 mod tests {
     use super::*;
 
-    /// As of a model of sequences, whose vectors are those of a batch's rows.
-    #[test]
-    fn users_have_their_own_vectors_where_the_model_has_those_of_rows() {
-        let learning: Learning = serde_json::from_value(serde_json::json!({
+    fn learning(optimizer: &str) -> Learning {
+        serde_json::from_value(serde_json::json!({
             "loss": {"adv-info-nce": {"temperature": 0.2, "adversary_dim": 4}},
             "sampler": {"uniform": {"negatives": 3}},
-            "optimizer": {"adam": {"learning_rate": 0.1}},
+            "optimizer": {optimizer: {"learning_rate": 0.1}},
             "training": {"epochs": 1, "batch_size": 2, "evaluate_every": 1},
             "seed": 1,
         }))
-        .unwrap();
+        .unwrap()
+    }
+
+    /// As of a model of sequences, whose vectors are those of a batch's rows.
+    #[test]
+    fn users_have_their_own_vectors_where_the_model_has_those_of_rows() {
+        let learning = learning("adam");
         let mut model = AdversaryModel::new(learning.loss.adversary().unwrap(), &learning, [3, 5]);
         let draw = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&[[0, 1, 2], [2, 3, 4]][row]);
         let (users, positives, before) = ([2, 0], [4, 1], model.users.values.clone());
@@ -142,14 +146,7 @@ mod tests {
     /// Under an optimizer that moves rows with a gradient alone.
     #[test]
     fn rows_without_a_derivative_stay() {
-        let learning: Learning = serde_json::from_value(serde_json::json!({
-            "loss": {"adv-info-nce": {"temperature": 0.2, "adversary_dim": 4}},
-            "sampler": {"uniform": {"negatives": 3}},
-            "optimizer": {"lazy-adam": {"learning_rate": 0.1}},
-            "training": {"epochs": 1, "batch_size": 2, "evaluate_every": 1},
-            "seed": 1,
-        }))
-        .unwrap();
+        let learning = learning("lazy-adam");
         let mut model = AdversaryModel::new(learning.loss.adversary().unwrap(), &learning, [3, 5]);
         let draw = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&[[0, 1, 2], [2, 3, 4]][row]);
         let (alone, batch) = (Collective::Single, Batch::new(&[2, 0], &[4, 1]));
