@@ -17,6 +17,8 @@ from scipy import integrate, optimize, special, stats
 from statsmodels.stats.multitest import multipletests
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# The spread of seeds of sets of which all methods but seven have sixty times as much.
+FAR_APART = 0.002
 RESAMPLES = 20_000
 LEVEL = 0.9
 failures = []
@@ -41,15 +43,17 @@ def inputs(random):
 
 
 def sets(random):
-    """Sets of methods with replicates: equal and unequal numbers, variances of seeds alike and far apart, one seed, many zeros."""
+    """Sets of methods with replicates: equal and unequal numbers, variances of seeds alike and far apart, one method's or two's far above all others', one seed, many zeros."""
     found = []
-    for counts, spread in (([2, 2], 0.01), ([3, 3, 3], 0.01), ([5, 2, 3, 4], 0.1), ([2] * 8, 0.02), ([1, 3, 3], 0.05), ([10, 10], 0.001), ([3] * 6, 0.3)):
+    for counts, spread in (([2, 2], 0.01), ([3, 3, 3], 0.01), ([5, 2, 3, 4], 0.1), ([2] * 8, 0.02), ([1, 3, 3], 0.05), ([10, 10], 0.001), ([3] * 6, 0.3), ([3] * 9, FAR_APART), ([4] * 8, FAR_APART)):
         users = int(random.integers(20, 400))
         base = random.beta(0.5, 2.0, users) * (random.random(users) < 0.4)
         methods = []
-        for count in counts:
-            level = random.choice([0.3, 1.0, 2.0])
-            seeds = random.normal(0, spread * random.choice([0.1, 1.0, 3.0]), count)
+        for place, count in enumerate(counts):
+            level, apart = random.choice([0.3, 1.0, 2.0]), random.choice([0.1, 1.0, 3.0])
+            if spread == FAR_APART:
+                level, apart = 1.0, 60 if place < len(counts) - 7 else 1
+            seeds = random.normal(0, spread * apart, count)
             methods.append([(level * base + seed + random.normal(0.01, 0.05, users)).tolist() for seed in seeds])
         found.append(methods)
     return found
@@ -147,15 +151,28 @@ def fit_f_dist(variances, degrees):
     return min(2 * half, degrees.sum()), np.exp(e.mean() + special.digamma(half) - np.log(half))
 
 
+def outlying(variances, degrees):
+    """The places of variances that are no draw of the others': the largest few, held against what is fitted to the rest."""
+    falling = np.argsort(-variances)
+    for count in range(min(len(variances) // 3, 5), 0, -1):
+        rest, last = falling[count:], falling[count - 1]
+        d0, s0 = fit_f_dist(variances[rest], degrees[rest])
+        if len(variances) * stats.f.sf(variances[last] / s0, degrees[last], d0) < 0.01:
+            return falling[:count]
+    return falling[:0]
+
+
 def moderated(methods):
     """Variance, degrees of freedom and interaction of each method's replicates, by NumPy."""
     counts = np.array([len(method) for method in methods])
     raw = np.array([np.mean(method, axis=1).var(ddof=1) if len(method) > 1 else np.nan for method in methods])
     known = counts > 1
     scale = np.array([np.var(method, axis=1, ddof=1).mean() for method in methods])
-    d0, s0 = fit_f_dist((raw / scale)[known], counts[known] - 1.0)
     d = counts - 1.0
-    variance = scale * (d0 * s0 + d * np.nan_to_num(raw / scale)) / (d0 + d)
+    own = np.zeros(len(methods), bool)
+    own[np.flatnonzero(known)[outlying((raw / scale)[known], d[known])]] = True
+    d0, s0 = fit_f_dist((raw / scale)[known & ~own], d[known & ~own])
+    variance = np.where(own, raw, scale * (d0 * s0 + d * np.nan_to_num(raw / scale)) / (d0 + d))
     interaction = np.full(len(methods), np.nan)
     for place, method in enumerate(methods):
         if known[place]:
@@ -163,7 +180,7 @@ def moderated(methods):
             left = y - y.mean(axis=0) - y.mean(axis=1, keepdims=True) + y.mean()
             interaction[place] = (left**2).sum() / ((y.shape[0] - 1) * (y.shape[1] - 1)) / y.shape[1]
     interaction[~known] = interaction[known].mean()
-    return (d0, s0), variance, np.minimum(d0 + d, d[known].sum()), interaction
+    return (d0, s0), variance, np.where(own, d, np.minimum(d0 + d, d[known & ~own].sum())), interaction
 
 
 class Crossed:

@@ -9,8 +9,8 @@
 //! Users and replicates are crossed, so their variances add up and their interaction, which both hold, is counted once. `Q2` is known from
 //! few replicates, and what is not known of it is averaged out: see [`BehrensFisher`]. Replicates add to the variance, so that nothing is surer than
 //! users alone make it (`V >= Q1`), also where `Q2` is below `Q3` by chance. One number of degrees of freedom for both parts, after Satterthwaite, calls too much different where
-//! replicates are few: 11% for 5%, with two seeds (docs/statistics.md). Without replicates' variance this is Student's t; without users' it is
-//! Welch's with moderated variances.
+//! replicates are few: 11% for 5%, with two seeds (docs/statistics.md). Without replicates' variance this is the paired t-test; without users' it is
+//! a t-test with moderated variances (Smyth's moderated t), and not Welch's, which takes each method's own.
 
 use super::{Interval, behrens_fisher::BehrensFisher, students_t::Students};
 

@@ -80,8 +80,9 @@ impl JointT<'_> {
         let prior = Prior::fit(&spreads.iter().zip(&drawn).filter_map(own).collect::<Vec<_>>(), self.spreads.independent);
         let of_method = |(spread, &(deviation, raw)): (&MethodSpread, &(f64, f64))| {
             let Some(prior) = prior.filter(|_| spread.variance > 0.0) else { return Drawn { deviation, variance: 0.0, spent: 0.0 } };
-            let variance = spread.scale * prior.moderated(raw / spread.scale, own_degrees(spread)) / spread.replicates as f64;
-            Drawn { deviation, variance, spent: variance / prior.degrees(own_degrees(spread)) }
+            let (moderated, degrees) = prior.moderated(raw / spread.scale, own_degrees(spread));
+            let variance = spread.scale * moderated / spread.replicates as f64;
+            Drawn { deviation, variance, spent: variance / degrees }
         };
         spreads.iter().zip(&drawn).map(of_method).collect()
     }

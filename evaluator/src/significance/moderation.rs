@@ -11,8 +11,12 @@
 //! As in limma: Smyth, Stat. Appl. Genet. Mol. Biol. 2004, doi:10.2202/1544-6115.1027, section 6.2; the bound on the degrees of freedom of `s~²` is
 //! its `eBayes`'. The bound on `d0` is not: there it is infinite where variances differ by chance alone, which of a thousand genes says that they are
 //! alike, and of six methods next to nothing. A common variance is worth no more than the replicates that it was found from.
+//!
+//! Methods whose variance is no draw of the others' have their own alone (as limma's `robust` has it for most of it: Phipson et al., Ann. Appl. Stat. 2016,
+//! doi:10.1214/16-AOAS920): else one method that trains to other values with every seed would hide all differences between the others, and seem surer than it is.
+//! The `j` largest variances of `k` are such, of at most a third of the methods, where `k P(F(d_j, d0) > s²_j / s0²) < 0.01`, with `d0` and `s0²` of the others alone, for the largest such `j`.
 
-use statrs::function::gamma::digamma;
+use statrs::function::{beta::checked_beta_reg, gamma::digamma};
 
 /// What the variances of several methods have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,22 +27,49 @@ pub struct Prior {
     pub variance: f64,
     /// D, the degrees of freedom of all methods together.
     pub pooled_degrees: f64,
+    /// The variance from which on a method's is no draw of the others', and is not moderated; infinite where there is no such method.
+    pub outlying: f64,
 }
 
+/// The level at which a variance is too large to be one of the others.
+const OUTLYING: f64 = 0.01;
+/// Of so many methods one may have such a variance.
+const METHODS_OF_OUTLYING: usize = 3;
+/// Methods with such variances, at most.
+const MOST_OUTLYING: usize = 5;
 /// Variances are taken as no smaller than this share of their median, as in limma.
 const SMALLEST: f64 = 1e-5;
 
 impl Prior {
     /// The prior that fits variances with their degrees of freedom, of which a share is `independent`; `None` without any. Those that are zero while
     /// others are not count as tiny: they say that variances differ, and nothing of how small those of the others are.
+    ///
+    /// Methods whose variances are too large to be drawn as those of the others count for themselves.
     pub fn fit(variances: &[(f64, f64)], independent: f64) -> Option<Self> {
+        let most = (variances.len() / METHODS_OF_OUTLYING).min(MOST_OUTLYING);
+        if most == 0 {
+            return Self::of_all(variances, independent);
+        }
+        let mut falling = variances.to_vec();
+        falling.sort_unstable_by(|(one, _), (other, _)| other.total_cmp(one));
+        let without = |count: usize| {
+            let (variance, degrees) = falling[count - 1];
+            let others = Self::of_all(&falling[count..], independent)?;
+            let chance = f_tail(variance / others.variance, degrees, others.degrees);
+            (others.variance > 0.0 && chance * (variances.len() as f64) < OUTLYING).then_some(Self { outlying: variance, ..others })
+        };
+        (1..=most).rev().find_map(without).or_else(|| Self::of_all(variances, independent))
+    }
+
+    /// The prior that fits all variances.
+    fn of_all(variances: &[(f64, f64)], independent: f64) -> Option<Self> {
         let degrees: f64 = variances.iter().map(|(_, degrees)| degrees).sum();
         let pooled = variances.iter().map(|(variance, degrees)| variance * degrees).sum::<f64>() / degrees;
         let pooled_degrees = independent * degrees;
         if variances.is_empty() {
             return None;
         }
-        let common = Self { degrees: pooled_degrees, variance: pooled, pooled_degrees };
+        let common = Self { degrees: pooled_degrees, variance: pooled, pooled_degrees, outlying: f64::INFINITY };
         let Some(median) = median(variances.iter().map(|(variance, _)| *variance).filter(|variance| *variance > 0.0).collect()) else {
             return Some(common);
         };
@@ -55,19 +86,26 @@ impl Prior {
             return Some(common);
         }
         let half = inverse_trigamma(excess);
-        Some(Self { degrees: pooled_degrees.min(2.0 * half), variance: (mean + digamma(half) - half.ln()).exp(), pooled_degrees })
+        let variance = (mean + digamma(half) - half.ln()).exp();
+        Some(Self { degrees: pooled_degrees.min(2.0 * half), variance, ..common })
     }
 
-    /// The moderated variance of a method from its own; the common one where it has no degrees of freedom.
-    pub fn moderated(&self, variance: f64, degrees: f64) -> f64 {
+    /// The moderated variance of a method, and its degrees of freedom, from its own; the common one where it has no degrees of freedom.
+    pub fn moderated(&self, variance: f64, degrees: f64) -> (f64, f64) {
+        if degrees > 0.0 && variance >= self.outlying {
+            return (variance, degrees);
+        }
         let own = if degrees > 0.0 { degrees * variance } else { 0.0 };
-        (self.degrees * self.variance + own) / (self.degrees + degrees)
+        ((self.degrees * self.variance + own) / (self.degrees + degrees), (self.degrees + degrees).min(self.pooled_degrees))
     }
+}
 
-    /// The degrees of freedom of a moderated variance.
-    pub fn degrees(&self, degrees: f64) -> f64 {
-        (self.degrees + degrees).min(self.pooled_degrees)
+/// The probability that a ratio of variances with so many degrees of freedom is larger.
+fn f_tail(ratio: f64, degrees: f64, of_degrees: f64) -> f64 {
+    if !ratio.is_finite() {
+        return 0.0;
     }
+    checked_beta_reg(of_degrees / 2.0, degrees / 2.0, of_degrees / (of_degrees + degrees * ratio)).unwrap_or(1.0)
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
@@ -151,10 +189,11 @@ mod tests {
         let prior = Prior::fit(&[(2.1e-6, 2.0), (3.4e-6, 4.0), (0.04e-6, 2.0), (19.8e-6, 4.0), (1.2e-6, 9.0)], 1.0).unwrap();
         near(prior.degrees, 1.1776109647931607);
         near(prior.variance, 7.354592182528892e-07);
-        near(prior.moderated(19.8e-6, 4.0), (1.1776109647931607 * 7.354592182528892e-07 + 4.0 * 19.8e-6) / 5.1776109647931607);
-        near(prior.moderated(f64::NAN, 0.0), 7.354592182528892e-07);
-        near(prior.degrees(4.0), 5.1776109647931607);
-        assert_eq!(prior.degrees(30.0), 21.0);
+        let (variance, degrees) = prior.moderated(19.8e-6, 4.0);
+        near(variance, (1.1776109647931607 * 7.354592182528892e-07 + 4.0 * 19.8e-6) / 5.1776109647931607);
+        near(degrees, 5.1776109647931607);
+        near(prior.moderated(f64::NAN, 0.0).0, 7.354592182528892e-07);
+        assert_eq!(prior.moderated(1e-6, 30.0).1, 21.0);
     }
 
     /// Four methods of six have the same value in every training, as `coverage` of 1. By the formulas in NumPy: the variances differ, and the
@@ -163,20 +202,49 @@ mod tests {
     fn variances_of_zero_do_not_make_others_small() {
         let prior = Prior::fit(&[(2.08e-4, 2.0), (1.5e-4, 2.0), (0.0, 2.0), (0.0, 2.0), (0.0, 2.0), (0.0, 2.0)], 1.0).unwrap();
         near(prior.degrees, 0.35176538351825637);
-        near(prior.moderated(2.08e-4, 2.0), 0.0001768887020633219);
-        assert!(prior.degrees(2.0) < 2.5);
+        let (variance, degrees) = prior.moderated(2.08e-4, 2.0);
+        near(variance, 0.0001768887020633219);
+        assert!(degrees < 2.5);
     }
 
     #[test]
     fn the_common_variance_is_worth_no_more_than_what_it_was_found_from() {
         let prior = Prior::fit(&[(2.0, 2.0), (3.0, 6.0)], 1.0).unwrap();
-        assert_eq!(prior, Prior { degrees: 8.0, variance: 2.75, pooled_degrees: 8.0 });
+        assert_eq!(prior, Prior { degrees: 8.0, variance: 2.75, pooled_degrees: 8.0, outlying: f64::INFINITY });
         // (8 * 2.75 + 2 * 2) / 10
-        assert_eq!((prior.moderated(2.0, 2.0), prior.degrees(2.0)), (2.6, 8.0));
-        assert_eq!(Prior::fit(&[(0.5, 1.0)], 1.0).unwrap().moderated(0.5, 1.0), 0.5);
+        assert_eq!(prior.moderated(2.0, 2.0), (2.6, 8.0));
+        assert_eq!(Prior::fit(&[(0.5, 1.0)], 1.0).unwrap().moderated(0.5, 1.0).0, 0.5);
         assert_eq!(Prior::fit(&[(0.0, 1.0), (0.0, 2.0)], 1.0).unwrap().variance, 0.0);
         assert_eq!(Prior::fit(&[], 1.0), None);
         // Half of the degrees are those of the other half: the variance is the same.
-        assert_eq!(Prior::fit(&[(2.0, 3.0), (2.0, 3.0)], 0.5), Some(Prior { degrees: 3.0, variance: 2.0, pooled_degrees: 3.0 }));
+        let half = Prior { degrees: 3.0, variance: 2.0, pooled_degrees: 3.0, outlying: f64::INFINITY };
+        assert_eq!(Prior::fit(&[(2.0, 3.0), (2.0, 3.0)], 0.5), Some(half));
+    }
+
+    /// `scipy.stats.f.sf`
+    #[test]
+    fn tails_of_f() {
+        for (ratio, degrees, of_degrees, expected) in
+            [(21.0, 2.0, 30.0, 1.9807577978172155e-6), (3.5, 4.0, 1.5, 0.2910457892639721), (0.0, 2.0, 4.0, 1.0)]
+        {
+            near(f_tail(ratio, degrees, of_degrees), expected);
+        }
+        assert_eq!(f_tail(f64::INFINITY, 2.0, 4.0), 0.0);
+    }
+
+    /// Two of nine train to other values with every seed. The others are moderated as if these were not there, and these not at all.
+    #[test]
+    fn methods_that_are_no_draw_of_the_others_count_for_themselves() {
+        let alike: Vec<(f64, f64)> = [2.0, 1.0, 3.0, 0.5, 1.5, 2.5, 1.2].map(|variance| (variance, 2.0)).to_vec();
+        let with = |more: &[(f64, f64)]| Prior::fit(&[&alike[..], more].concat(), 1.0).unwrap();
+        let alone = Prior::fit(&alike, 1.0).unwrap();
+        let both = with(&[(60.0, 2.0), (80.0, 2.0)]);
+        assert_eq!(both, Prior { outlying: 60.0, ..alone });
+        assert_eq!((both.moderated(60.0, 2.0), both.moderated(80.0, 2.0)), ((60.0, 2.0), (80.0, 2.0)));
+        assert_eq!((both.moderated(3.0, 2.0), both.moderated(f64::NAN, 0.0)), (alone.moderated(3.0, 2.0), alone.moderated(f64::NAN, 0.0)));
+        // Six times the mean happens by chance: of eight methods in one set of ten.
+        assert_eq!(with(&[(10.0, 2.0)]).outlying, f64::INFINITY);
+        // Of two nobody can tell which is the outlier.
+        assert_eq!(Prior::fit(&[(1.0, 9.0), (1e6, 9.0)], 1.0).unwrap().outlying, f64::INFINITY);
     }
 }

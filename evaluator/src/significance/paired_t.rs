@@ -27,7 +27,7 @@ impl TestKind for PairedT {
         match counted {
             Over::UsersAndSeeds => "t-test",
             Over::Users => "paired t-test",
-            Over::Seeds => "Welch's t-test",
+            Over::Seeds => "moderated t-test",
         }
     }
 

@@ -140,8 +140,8 @@ fn spread(method: &MethodValues<'_>, found: Option<(f64, f64)>, prior: Option<Pr
         Some((raw, interaction)) => (Spread::Own, Some(raw), interaction),
         None => (Spread::Pooled, None, typical),
     };
-    let variance = scale * prior.moderated(raw.unwrap_or_default() / scale, degrees);
-    MethodSpread { replicates, source, raw, variance, degrees: prior.degrees(degrees), interaction, scale }
+    let (moderated, degrees) = prior.moderated(raw.unwrap_or_default() / scale, degrees);
+    MethodSpread { replicates, source, raw, variance: scale * moderated, degrees, interaction, scale }
 }
 
 /// For each method the variance of a replicate's values over users, the mean over its replicates. A method whose values are all one takes the mean of
