@@ -2,13 +2,18 @@
 //!
 //! ```text
 //! walks: v_1, v_2, ...  v_(k+1) uniform over the neighbours of v_k
-//! min of the sum over pairs (v, c) within a window of softplus(-x_v . y_c) + sum over K negatives n of softplus(x_v . y_n)        s(u, i) = x_u . x_i
+//! min of the sum over pairs (v, c) within a window of softplus(-x_v . y_c) + sum over K negatives n of softplus(x_v . y_n)        s(u, i) = x_u . x_i, or x_u . y_i
 //! ```
-//! x are the inputs, y the contexts, which are left behind. An epoch is one walk from each node, and `walks_per_node` of them are a whole training;
+//! x are the inputs, y the contexts, which are left behind unless `item_vectors` is `output`. An epoch is one walk from each node, and `walks_per_node` of them are a whole training;
 //! defaults are those of node2vec's paper. The paper takes a hierarchical softmax; negatives, as here, are what later comparisons take.
 //! `skip_gram/mod.rs` has how it learns. Perozzi et al., KDD 2014.
 
-use super::{BackboneKind, Epochs, Facts, Sizes, Stored, kind::Iterative, limits::check_dim, walks::Walks};
+use super::{
+    BackboneKind, Epochs, Facts, Sizes, Stored,
+    kind::Iterative,
+    limits::check_dim,
+    walks::{ItemVectors, Walks},
+};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +41,9 @@ pub struct DeepWalk {
     /// Learning rate at the start.
     #[serde(default = "learning_rate")]
     pub learning_rate: f64,
+    /// Which vectors items are ranked by.
+    #[serde(default, skip_serializing_if = "ItemVectors::is_input")]
+    pub item_vectors: ItemVectors,
 }
 
 pub(super) fn walk_length() -> u32 {
@@ -64,8 +72,8 @@ pub(super) fn learning_rate() -> f64 {
 
 impl DeepWalk {
     fn walks(&self) -> Walks {
-        let Self { dim, walk_length, walks_per_node, window, negatives, exponent, learning_rate } = *self;
-        Walks { dim, walk_length, walks_per_node, window, negatives, exponent, learning_rate, back: 1.0 }
+        let Self { dim, walk_length, walks_per_node, window, negatives, exponent, learning_rate, item_vectors } = *self;
+        Walks { dim, walk_length, walks_per_node, window, negatives, exponent, learning_rate, item_vectors, back: 1.0 }
     }
 }
 

@@ -128,6 +128,7 @@ pub use stored::Stored;
 pub use tensor_size::TensorSize;
 pub use two_tower::TwoTower;
 pub use user_knn::UserKnn;
+pub use walks::ItemVectors;
 pub use wrmf::Wrmf;
 pub use xsim_gcl::XsimGcl;
 

@@ -11,7 +11,7 @@ use super::{
     deep_walk::{exponent, learning_rate, negatives, walk_length, walks_per_node, window},
     kind::Iterative,
     limits::check_dim,
-    walks::Walks,
+    walks::{ItemVectors, Walks},
 };
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,9 @@ pub struct Node2Vec {
     /// Learning rate at the start.
     #[serde(default = "learning_rate")]
     pub learning_rate: f64,
+    /// Which vectors items are ranked by.
+    #[serde(default, skip_serializing_if = "ItemVectors::is_input")]
+    pub item_vectors: ItemVectors,
 }
 
 fn one() -> f64 {
@@ -57,8 +60,8 @@ fn one() -> f64 {
 
 impl Node2Vec {
     fn walks(&self) -> Walks {
-        let Self { dim, p, q, walk_length, walks_per_node, window, negatives, exponent, learning_rate } = *self;
-        Walks { dim, walk_length, walks_per_node, window, negatives, exponent, learning_rate, back: q / p }
+        let Self { dim, p, q, walk_length, walks_per_node, window, negatives, exponent, learning_rate, item_vectors } = *self;
+        Walks { dim, walk_length, walks_per_node, window, negatives, exponent, learning_rate, item_vectors, back: q / p }
     }
 }
 

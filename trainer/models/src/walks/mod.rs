@@ -18,10 +18,36 @@ use super::{
 };
 use crate::{Error, Result};
 use dataset::Dataset;
+use serde::{Deserialize, Serialize};
 use streams::{Purpose, Stream};
 
 /// Longer walks are taken for a slip.
 const LONGEST_WALK: u32 = 1_000;
+
+/// Which vectors items are ranked by, after those of users as inputs: `item_vectors` of [`super::DeepWalk`] and [`super::Node2Vec`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ItemVectors {
+    /// Those as inputs, as the papers take them: near are nodes that have neighbours in common.
+    #[default]
+    Input,
+    /// Those as outputs, the contexts that the loss holds against inputs: near are nodes that walks meet together, and items that they meet often.
+    Output,
+}
+
+impl ItemVectors {
+    /// A trial is named as before there was a choice.
+    pub(super) fn is_input(&self) -> bool {
+        *self == Self::Input
+    }
+
+    fn contexts(self) -> Contexts {
+        match self {
+            Self::Input => Contexts::Aside,
+            Self::Output => Contexts::OfItems,
+        }
+    }
+}
 
 /// What models on walks have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +59,7 @@ pub(super) struct Walks {
     pub(super) negatives: u32,
     pub(super) exponent: f64,
     pub(super) learning_rate: f64,
+    pub(super) item_vectors: ItemVectors,
     /// The weight of going back over that of going on: q / p.
     pub(super) back: f64,
 }
@@ -63,12 +90,12 @@ impl Walks {
         }
         let decay = Decay { learning_rate: self.learning_rate, epochs: self.walks_per_node };
         let corpus = Corpus::new(self, dataset, seed);
-        Ok(Box::new(Embedding::new(dataset, seed, self.dim, corpus, decay, Contexts::Aside)))
+        Ok(Box::new(Embedding::new(dataset, seed, self.dim, corpus, decay, self.item_vectors.contexts())))
     }
 
     /// Bytes of a training at its peak.
     pub(super) fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {
-        skip_gram::memory(sizes, ranking, self.dim, Contexts::Aside, self.size())
+        skip_gram::memory(sizes, ranking, self.dim, self.item_vectors.contexts(), self.size())
     }
 
     /// The mean width is half of the window and half a place, on either side.

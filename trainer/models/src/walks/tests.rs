@@ -2,6 +2,7 @@
 
 use super::super::Backbone;
 use super::*;
+use evaluator::{Factors, Scorer};
 use testing::assert_drawn_from;
 use testing::dataset_of;
 
@@ -9,7 +10,17 @@ use testing::dataset_of;
 const PAIRS: [(u32, u32); 8] = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 1), (2, 2), (3, 3)];
 
 fn walks(back: f64) -> Walks {
-    Walks { dim: 4, walk_length: 12, walks_per_node: 2, window: 3, negatives: 2, exponent: 0.75, learning_rate: 0.1, back }
+    Walks {
+        dim: 4,
+        walk_length: 12,
+        walks_per_node: 2,
+        window: 3,
+        negatives: 2,
+        exponent: 0.75,
+        learning_rate: 0.1,
+        item_vectors: ItemVectors::Input,
+        back,
+    }
 }
 
 fn neighbours(node: u32) -> Vec<u32> {
@@ -81,6 +92,19 @@ fn node2vec_with_p_as_q_is_deep_walk() {
     assert!(trained(r#"{"node2vec": {"dim": 4, "p": 4.0, "q": 2.0}}"#) == trained(r#"{"node2vec": {"dim": 4, "p": 2.0}}"#));
 }
 
+/// The training is the same one.
+#[test]
+fn items_are_ranked_by_the_vectors_that_are_asked_for() {
+    let dataset = dataset_of([4, 4], &PAIRS);
+    for (item_vectors, table) in [(ItemVectors::Input, 0), (ItemVectors::Output, 1)] {
+        let mut training = Walks { item_vectors, ..walks(1.0) }.start("deep-walk", &dataset, 3).unwrap();
+        training.epoch(1).unwrap();
+        let Scorer::Factors(Factors { users, items, .. }) = training.scorer().unwrap() else { panic!("{item_vectors:?}") };
+        let state = training.state();
+        assert_eq!([users.values, items.values], [state[0].1[..16].to_vec(), state[table].1[16..].to_vec()]);
+    }
+}
+
 /// User 4 and items 4 and 5 have no edge.
 #[test]
 fn an_epoch_walks_once_from_each_node_with_an_edge() {
@@ -146,7 +170,7 @@ fn an_item_of_everybody_is_learned() {
     let pairs: Vec<(u32, u32)> = (0..1_000).flat_map(|user| others(user).chain([(user, 0)])).collect();
     let dataset = dataset_of([1_000, 300], &pairs);
     let settings =
-        Walks { dim: 16, walk_length: 40, walks_per_node: 1, window: 10, negatives: 5, exponent: 0.75, learning_rate: 0.025, back: 1.0 };
+        Walks { dim: 16, walk_length: 40, walks_per_node: 1, window: 10, negatives: 5, exponent: 0.75, learning_rate: 0.025, ..walks(1.0) };
     let loss = settings.start("deep-walk", &dataset, 1).unwrap().epoch(1).unwrap();
     let of_zeros = 6.0 * 2f64.ln();
     assert!(loss < 0.9 * of_zeros, "{loss} {of_zeros}");
