@@ -42,6 +42,16 @@ pub enum Error {
         /// What is wrong, and what to do.
         reason: String,
     },
+    /// A column that the sweep file names is not in a raw file.
+    #[error("{at}: {reason}")]
+    Column {
+        /// The key below the dataset's entry that names it: `source.columns.user`.
+        key: &'static str,
+        /// The file.
+        at: String,
+        /// Which column, and those that there are.
+        reason: String,
+    },
     /// A row of a raw file cannot be used.
     #[error("{at} line {line}: {reason}")]
     Row {
@@ -164,6 +174,17 @@ impl Error {
 
     pub(crate) fn file(at: &Location, reason: impl Into<String>) -> Self {
         Self::File { at: at.to_string(), reason: reason.into() }
+    }
+
+    /// That a file has no column for what the role in `source.columns` asks for.
+    pub(crate) fn column(role: &str, at: &Location, reason: impl Into<String>) -> Self {
+        let key = match role {
+            "user" => "source.columns.user",
+            "item" => "source.columns.item",
+            "rating" => "source.columns.rating",
+            _ => "source.columns.timestamp",
+        };
+        Self::Column { key, at: at.to_string(), reason: reason.into() }
     }
 
     pub(crate) fn row(at: &Location, line: u64, reason: impl Into<String>) -> Self {

@@ -25,7 +25,7 @@ use crate::{
     dictionary::Dictionary,
     limits::LEAST_MEMORY,
     partitions::{CHUNK_BYTES, PARTITIONS},
-    source::Rows,
+    source::{Rows, Sampled},
 };
 
 /// Rows that are looked at.
@@ -101,7 +101,7 @@ fn sampled(preparation: &Preparation, threads: usize) -> Result<Read> {
         let mut sample = Sample { least: preparation.min_rating, ..Sample::default() };
         let links = preparation.split.links();
         let mut given = 0;
-        let is_whole = source.first_rows(part, SAMPLE, &mut |rows, place| {
+        let Sampled { is_whole, .. } = source.first_rows(part, SAMPLE, &mut |rows, place| {
             match links {
                 None => sample.add(rows, place),
                 Some(links) => links.of(rows.only(place), |rows| (0..rows.users.len()).for_each(|place| sample.add(rows, place))),

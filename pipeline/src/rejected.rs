@@ -33,7 +33,7 @@ impl RejectedRows {
 
     pub(crate) fn add(&mut self, rejected: Rejected<'_>) -> Result<()> {
         if self.count == 0 {
-            self.first = format!("line {}: {}", rejected.line, rejected.reason);
+            self.first = rejected.words();
         }
         self.count += 1;
         self.append(rejected).map_err(|source| self.failed(source))

@@ -319,7 +319,8 @@ fn a_source_of_bad_rows_only_says_so() {
         json!({"delimited": {"path": stored("all-bad.csv", "1;x;5\n2;y;4\n"), "header": false, "columns": columns, "on_bad_row": "skip"}});
     let message = failure(json!({"name": "bad", "source": source, "split": {"random": {"test": 0.5}}}));
     assert!(
-        message.contains("all-bad.csv: all 2 rows were rejected, the first at line 1: 1 field where at least 3 are needed"),
+        message
+            .contains("all-bad.csv: all 2 rows were rejected, the first at line 1: 1 field where the indices of `columns` need at least 3"),
         "{message}"
     );
 }

@@ -6,7 +6,7 @@ use pipeline::{Interaction, Preview, Source};
 
 /// What was found in a source, line by line; `subject` begins the first one.
 pub(crate) fn lines(subject: &str, source: &Source, preview: &Preview) -> Vec<String> {
-    let Preview { rows, seen, is_whole, users, items, ratings, times, first } = preview;
+    let Preview { rows, seen, is_whole, users, items, ratings, times, first, rejected, first_rejected, padded, .. } = preview;
     let unit = times.map_or(Unit::Seconds, Unit::of);
     let mut held = format!("{}, {}", counted(*users, "user"), counted(*items, "item"));
     if let Some((least, most)) = ratings {
@@ -23,8 +23,16 @@ pub(crate) fn lines(subject: &str, source: &Source, preview: &Preview) -> Vec<St
     let mut lines = vec![
         format!("{subject} is read as {}, and has {about}{}.", source.words(), counted(*rows as usize, "row")),
         format!("In {which} {} rows: {held}.", count(*seen)),
-        "The first ones, as they are understood:".to_owned(),
     ];
+    if let Some(first) = first_rejected {
+        let (all, were) = (counted(*seen + *rejected, "row"), if *rejected == 1 { "was" } else { "were" });
+        lines.push(format!("{} of the first {all} cannot be read, and {were} left out; the first at {first}.", count(*rejected)));
+    }
+    if *padded > 0 {
+        let rows = if *padded == 1 { "1 row has blanks".to_owned() } else { format!("{} rows have blanks", count(*padded)) };
+        lines.push(format!("{rows} before or behind an id, which are part of it: `u1 ` is another user than `u1`."));
+    }
+    lines.push("The first ones, as they are understood:".to_owned());
     lines.extend(first.iter().map(|interaction| format!("    {}", shown(interaction, unit))));
     if unit == Unit::Mixed {
         let remark = "Some times look like seconds since 1970 and others like milliseconds: nothing tells them apart later. Bring them to one unit first.";

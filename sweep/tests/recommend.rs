@@ -55,6 +55,35 @@ fn the_best_is_that_of_the_last_evaluation() {
     assert!(!tables.join("leaderboard.parquet").exists() && !tables.join("report.html").exists(), "they are of the first evaluation");
 }
 
+/// A log grows every day; and what a sweep stored may go where its log is not.
+#[test]
+fn stored_models_and_tables_serve_when_the_data_has_changed() {
+    let sandbox = finished();
+    let read = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
+    recommended(&sandbox, "before.parquet");
+    let run = |arguments: &[&str]| {
+        let ended = sandbox.ended(&mut sandbox.command(arguments));
+        assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.error);
+        ended
+    };
+    let leaderboard = run(&["report", "s.yaml"]).out;
+    let serves = |warning: &str, out: &str| {
+        let ended = run(&["recommend", "s.yaml", "-k", "2", "--out", out]);
+        assert!(ended.error.contains(warning), "{}", ended.error);
+        assert!(read("before.parquet") == read(out));
+        assert_eq!(run(&["report", "s.yaml"]).out, leaderboard);
+    };
+    let log = String::from_utf8(read("ratings.csv")).unwrap();
+    sandbox.write("ratings.csv", log + "u0,i1,5,99\n");
+    serves("the source files changed since the sweep ran: this is of what they held then", "grown.parquet");
+    std::fs::remove_file(sandbox.path("ratings.csv")).unwrap();
+    serves("this is of what the source files held when the sweep ran, as they cannot be read now: ", "gone.parquet");
+    // Another sweep file is another sweep.
+    sandbox.write("s.yaml", changed("seed: 7", "seed: 8"));
+    let refused = sandbox.ended(&mut sandbox.command(&["recommend", "s.yaml"]));
+    assert!(refused.complaint(1).contains("does not exist"), "{}", refused.error);
+}
+
 #[test]
 fn what_lists_are_like_makes_no_winner() {
     let text = changed("[ndcg, recall]", "[coverage, ndcg]").replace("[{kind: popularity}]", "[{kind: popularity}, {kind: random}]");

@@ -4,6 +4,7 @@
 
 mod support;
 
+use arrow::{array::AsArray, datatypes::UInt32Type};
 use evaluator::tables::read_metrics;
 use std::fmt::Write;
 use support::Sandbox;
@@ -42,6 +43,56 @@ fn sandbox(columns: &str, split: &str) -> Sandbox {
     let sandbox = Sandbox::new(&SWEEP.replace("COLUMNS", columns).replace("SPLIT", split));
     sandbox.write("rounds.csv", rounds());
     sandbox
+}
+
+/// An item's place is the step at which its user came to it, over all parts; what has no order has no such column.
+#[test]
+fn splits_are_exported_with_their_order() {
+    let exported = |sandbox: Sandbox| {
+        for format in ["csv", "recbole", "elliot", "lenskit"] {
+            let ended = sandbox.ended(&mut sandbox.command(&["export", "s.yaml", "--format", format, "--out", format]));
+            assert_eq!(ended.code, Some(0), "{}", ended.error);
+        }
+        let rows = |file: &str, separator: char| {
+            let text = std::fs::read_to_string(sandbox.path(file)).unwrap();
+            text.lines().map(|line| line.split(separator).map(str::to_owned).collect()).collect::<Vec<Vec<String>>>()
+        };
+        let [csv, recbole, elliot] =
+            [("csv", "csv", ','), ("recbole", "inter", '\t'), ("elliot", "tsv", '\t')].map(|(format, suffix, separator)| {
+                let names =
+                    if format == "recbole" { ["rounds.train", "rounds.valid", "rounds.test"] } else { ["train", "validation", "test"] };
+                names.map(|name| rows(&format!("{format}/rounds/{name}.{suffix}"), separator))
+            });
+        let lenskit = ["train", "validation", "test"].map(|name| {
+            let at = sandbox.location(&format!("lenskit/rounds/{name}.parquet"));
+            let table = dataset::table::read(&at).unwrap();
+            table.column_by_name("timestamp").map(|column| column.as_primitive::<UInt32Type>().values().to_vec())
+        });
+        (csv, recbole, elliot, lenskit)
+    };
+    let (csv, recbole, elliot, lenskit) = exported(sandbox(TIMED, "{kind: leave-last, validation: true}"));
+    let mut count = 0;
+    for part in 0..3 {
+        assert_eq!(
+            (csv[part][0].join(","), recbole[part][0].join(" ")),
+            ("user_id,item_id,position".to_owned(), "user_id:token item_id:token timestamp:float".to_owned())
+        );
+        let places = lenskit[part].as_ref().unwrap();
+        for (at, row) in csv[part][1..].iter().enumerate() {
+            let [user, item, place]: [u32; 3] = [0, 1, 2].map(|column| row[column].trim_start_matches(['u', 'i']).parse().unwrap());
+            assert_eq!(place, (item + 20 * 560 - 7 * user) % 20, "{row:?}");
+            assert_eq!((&recbole[part][1 + at][2], &elliot[part][at][3], places[at]), (&row[2], &row[2], place));
+            count += 1;
+        }
+    }
+    assert_eq!(count, 80 * 12);
+    // Without times, and without the models that read them.
+    let learned = SWEEP.find("  - backbones:\n").unwrap()..SWEEP.find("training:").unwrap();
+    let text = SWEEP.replace(&SWEEP[learned], "").replace("COLUMNS", "{user: user, item: item}");
+    let untimed = Sandbox::new(&text.replace("SPLIT", "{kind: random, test: 0.2, validation: 0.1, seed: 1}"));
+    untimed.write("rounds.csv", rounds());
+    let (csv, recbole, elliot, lenskit) = exported(untimed);
+    assert_eq!((csv[0][0].len(), recbole[0][0].len(), elliot[0][0].len(), &lenskit[0]), (2, 2, 3, &None));
 }
 
 /// The test item follows on the validation item, so that only who has seen that can know it.

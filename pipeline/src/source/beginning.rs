@@ -53,13 +53,12 @@ impl Beginning {
     pub(super) fn strangeness(&self) -> Option<&'static str> {
         let start = self.bytes.trim_ascii_start();
         match self.text() {
-            _ if self.bytes.starts_with(b"\xff\xfe") || self.bytes.starts_with(b"\xfe\xff") => {
-                Some("its text is UTF-16; convert the file to UTF-8")
-            }
+            _ if no_lines(&self.bytes).is_some() => no_lines(&self.bytes),
             None if self.bytes.contains(&0) => Some("it is no text, and no binary format that is known"),
             None => Some("its text is not UTF-8; convert the file, as by `iconv -f latin1 -t utf8`"),
             Some(_) if start.starts_with(b"[") => Some("it is a list of JSON; write each object on a line of its own, as by `jq -c '.[]'`"),
             Some(_) if start.starts_with(b"#") => Some("its first line is a comment; take it away"),
+            Some(text) if text.contains("\\\"") => Some("it has quotes behind backslashes; inside of a quoted field a quote is doubled"),
             Some(_) => None,
         }
     }
@@ -67,6 +66,17 @@ impl Beginning {
     /// The first line.
     pub(super) fn first_line(&self) -> Option<&str> {
         self.text()?.lines().next()
+    }
+}
+
+/// What shows by its first bytes that a file has no lines of text.
+pub(super) fn no_lines(bytes: &[u8]) -> Option<&'static str> {
+    let ends_in_cr = || !bytes.contains(&b'\n') && bytes.trim_ascii_end().contains(&b'\r');
+    match bytes {
+        [b'P', b'A', b'R', b'1', ..] => Some("it is a Parquet file, of `format: parquet`"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("its text is UTF-16; convert the file to UTF-8"),
+        _ if ends_in_cr() => Some("its lines end in CR alone; write LF in its place, as by `tr '\\r' '\\n'`"),
+        _ => None,
     }
 }
 

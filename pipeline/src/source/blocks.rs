@@ -4,6 +4,7 @@
 //! with its last line. Where there are quotes, a line end may be part of a field, and the records have to be read to find the last one.
 
 use super::{
+    beginning::no_lines,
     content,
     records::{RECORD_LINES, Records, Step},
 };
@@ -60,8 +61,13 @@ impl<'a> Blocks<'a> {
         }
         self.rest.extend_from_slice(&text[cut.unwrap_or_default()..]);
         text.truncate(cut.unwrap_or_default());
-        if self.count == 0 && text.starts_with(b"\xef\xbb\xbf") {
-            text.drain(..3);
+        if self.count == 0 {
+            if let Some(reason) = no_lines(text) {
+                return Err(Error::file(self.at, reason));
+            }
+            if text.starts_with(b"\xef\xbb\xbf") {
+                text.drain(..3);
+            }
         }
         (block.line, block.index) = (self.lines + 1, self.count);
         self.lines += lines(text);

@@ -101,14 +101,15 @@ impl SourceKind for Delimited {
     }
 
     fn read(&self, _part: Split, sinks: &dyn Sinks) -> Result<()> {
+        let files = files::all("source.path", &self.path)?;
         let layout = Layout {
             separator: &self.separator,
             header: if self.header { Header::Names } else { Header::Absent },
             columns: self.columns.clone(),
             on_bad_row: self.on_bad_row,
+            is_part: files.len() > 1,
             advice: "correct the row, or set `on_bad_row: skip`",
         };
-        let files = files::all("source.path", &self.path)?;
         Several::of(&files, sinks).read(|at, sinks| text::read(at, &layout, sinks))
     }
 }
@@ -193,6 +194,18 @@ mod tests {
         read(source, Split::Train).unwrap()
     }
 
+    /// As of programs that write a part for each task, whether or not it has rows.
+    #[test]
+    fn of_several_files_one_may_be_empty() {
+        stored("parts/a.csv", format!("{HEADER}x,y,3,1\n"));
+        stored("parts/b.csv", "");
+        let columns = json!({"user": "user", "item": "item"});
+        let rows = kept(&source(json!({"delimited": {"path": "memory:///sources/parts/", "columns": columns}}))).rows;
+        assert_eq!(rows, [pair("x", "y")]);
+        let alone = failure(&source(json!({"delimited": {"path": "memory:///sources/parts/b.csv", "columns": columns}})));
+        assert!(alone.ends_with("the file is empty (expected a header line)"), "{alone}");
+    }
+
     #[test]
     fn ids_with_commas_and_quotes() {
         let source = from("quotes.csv", "when,stars,item,user\n1, 4.5 ,\"a,\"\"b\"\"\",\"x,y\"\r\n", json!({}));
@@ -261,7 +274,7 @@ mod tests {
     fn the_first_row_sets_the_width_without_a_header() {
         let more = json!({"header": false, "columns": {"user": 0, "item": 3}});
         let message = failure(&from("short.csv", "a,b,c\n", more.clone()));
-        assert!(message.contains("line 1: 3 fields where at least 4 are needed"), "{message}");
+        assert!(message.contains("line 1: 3 fields where the indices of `columns` need at least 4"), "{message}");
         let message = failure(&from("width.csv", "a,b,c,d\ne,f,g,h,i\n", more));
         assert!(message.contains("line 2: 5 fields where line 1 has 4"), "{message}");
     }

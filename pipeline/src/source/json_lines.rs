@@ -103,7 +103,8 @@ impl JsonLines {
                 Err(reason) => match (self.on_bad_row, with_keys(reason, raw)) {
                     (OnBadRow::Skip, reason) => reject(Rejected { line, reason: &reason, raw })?,
                     (OnBadRow::Error, reason) => {
-                        return Err(Error::row(at, line, format!("{reason}; correct the row, or set `on_bad_row: skip`")));
+                        let what = if reason.starts_with(MISSING) { "`columns` or the row" } else { "the row" };
+                        return Err(Error::row(at, line, format!("{reason}; correct {what}, or set `on_bad_row: skip`")));
                     }
                 },
             }

@@ -42,6 +42,7 @@ pub use text::OnBadRow;
 
 pub(crate) use archive::through as archive_of;
 pub(crate) use files::{are_several, check_is_file, named as named_files};
+pub(crate) use first_rows::Sampled;
 pub(crate) use row::{Rejected, Rows, Sink, Sinks};
 
 use crate::{Error, Result};

@@ -146,12 +146,13 @@ impl Parquet {
     /// The columns as text and 64-bit floats: user, item, and what is asked for of rating and timestamp.
     fn selection(&self, frame: &DataFrame, at: &Location) -> Result<Vec<Expr>> {
         let columns = &self.columns;
-        let mut selection = vec![select(frame, &columns.user, Role::Id, at)?, select(frame, &columns.item, Role::Id, at)?];
+        let mut selection =
+            vec![select(frame, ("user", &columns.user), Role::Id, at)?, select(frame, ("item", &columns.item), Role::Id, at)?];
         if let Some(rating) = &columns.rating {
-            selection.push(select(frame, rating, Role::Rating, at)?);
+            selection.push(select(frame, ("rating", rating), Role::Rating, at)?);
         }
         if let Some(timestamp) = &columns.timestamp {
-            selection.push(select(frame, timestamp, Role::Time, at)?);
+            selection.push(select(frame, ("timestamp", timestamp), Role::Time, at)?);
         }
         Ok(selection)
     }
@@ -212,7 +213,11 @@ fn check_plain(at: &Location) -> Result<()> {
         None if at.size()? == 0 => false,
         None => {
             let first = at.beginning(compression::FIRST)?;
-            archive::is(&first) || Compression::of(&first).is_some()
+            let is_packed = archive::is(&first) || Compression::of(&first).is_some();
+            if !is_packed && !first.starts_with(MAGIC) {
+                return Err(Error::file(at, "it is no Parquet file, which would begin with `PAR1`; correct `format`, or copy it again"));
+            }
+            is_packed
         }
     };
     match is_packed {
@@ -262,14 +267,15 @@ enum Role {
     Time,
 }
 
-/// A column by its exact name, in the one type that its role has here.
-fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Expr> {
+/// A column by its key in `columns` and its exact name, in the one type that its role has here.
+fn select(frame: &DataFrame, (key, name): (&str, &str), role: Role, at: &Location) -> Result<Expr> {
     let fields = frame.schema().fields();
     let Some(field) = fields.iter().find(|field| field.name() == name) else {
         let present: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
-        return Err(Error::file(
+        return Err(Error::column(
+            key,
             at,
-            format!("no column `{}`; its {} columns are {}", quote::value(name), present.len(), quote::names(&present)),
+            format!("no column `{}` ({key}); its {} columns are {}", quote::value(name), present.len(), quote::names(&present)),
         ));
     };
     let of = match field.data_type() {
@@ -417,7 +423,7 @@ mod tests {
     #[test]
     fn bad_columns_are_named() {
         let missing = failure(&from("missing.parquet", json!({"user": "user", "item": "item.id"})));
-        assert!(missing.ends_with("no column `user`; its 5 columns are `User`, `item.id`, `stars`, `when`, `empty`"), "{missing}");
+        assert!(missing.ends_with("no column `user` (user); its 5 columns are `User`, `item.id`, `stars`, `when`, `empty`"), "{missing}");
         let kind = failure(&from("kind.parquet", json!({"user": "stars", "item": "item.id"})));
         assert!(kind.contains("kind.parquet: row 1: column `stars` is not a whole number"), "{kind}");
         let time = failure(&from("time.parquet", json!({"user": "item.id", "item": "when", "rating": "User"})));
@@ -448,7 +454,10 @@ mod tests {
         let at = Location::parse("memory:///sources/text.parquet").unwrap();
         at.write("user,item\n").unwrap();
         let settings = json!({"path": at.to_string(), "columns": {"user": "user", "item": "item"}});
-        assert!(failure(&source(json!({"parquet": settings}))).contains("sources/text.parquet as Parquet"));
+        assert!(
+            failure(&source(json!({"parquet": settings})))
+                .contains("sources/text.parquet: it is no Parquet file, which would begin with `PAR1`")
+        );
         let none = json!({"path": "memory:///sources/none.parquet", "columns": {"user": "user", "item": "item"}});
         assert!(failure(&source(json!({"parquet": none}))).contains("does not exist"));
     }

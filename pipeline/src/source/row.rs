@@ -26,6 +26,13 @@ pub(crate) struct Rejected<'a> {
     pub(crate) raw: &'a [u8],
 }
 
+impl Rejected<'_> {
+    /// Where and why.
+    pub(crate) fn words(&self) -> String {
+        format!("line {}: {}", self.line, self.reason)
+    }
+}
+
 /// Interactions by columns, all of one length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'a> {

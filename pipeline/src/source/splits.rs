@@ -56,14 +56,15 @@ impl SourceKind for Splits {
 
     fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
         let Some((key, _, path)) = self.files().into_iter().find(|&(_, of, _)| of == part) else { return Ok(()) };
+        let files = files::all(key, path)?;
         let layout = Layout {
             separator: &self.separator,
             header: if self.header { Header::Names } else { Header::Absent },
             columns: self.columns.clone().into(),
             on_bad_row: OnBadRow::Error,
+            is_part: files.len() > 1,
             advice: "correct the row",
         };
-        let files = files::all(key, path)?;
         Several::of(&files, sinks).read(|at, sinks| text::read(at, &layout, sinks))
     }
 }

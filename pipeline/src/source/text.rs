@@ -21,6 +21,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) header: Header,
     pub(crate) columns: Columns,
     pub(crate) on_bad_row: OnBadRow,
+    /// Whether the file is one of several, of which one may be empty.
+    pub(crate) is_part: bool,
     /// What to do about a bad row, for its error.
     pub(crate) advice: &'a str,
 }
@@ -59,7 +61,7 @@ pub(crate) fn read(at: &Location, layout: &Layout<'_>, sinks: &dyn Sinks) -> Res
     sink.finish()?;
     match (places, layout.header) {
         (Some(places), _) => parallel::read(blocks, block, sinks, &|block, sink, reject| reading.block(block, &places, sink, reject)),
-        (None, Header::Absent) => Ok(()),
+        (None, header) if header == Header::Absent || layout.is_part => Ok(()),
         (None, _) => Err(Error::file(at, "the file is empty (expected a header line)")),
     }
 }
@@ -205,7 +207,8 @@ impl Places {
             };
             let index = index.ok_or_else(|| {
                 let present = quote::names(&whole);
-                Error::file(
+                Error::column(
+                    role,
                     at,
                     match &whole[..] {
                         [one] => {
@@ -252,7 +255,7 @@ impl Places {
         };
         let needed = places.used().map(|place| place.index.saturating_add(1)).max().unwrap_or_default();
         if places.width < needed {
-            return Err(format!("{} where at least {needed} are needed", count(places.width)).into());
+            return Err(format!("{} where the indices of `columns` need at least {needed}", count(places.width)).into());
         }
         let row = places.row(record)?;
         Ok((places, row))

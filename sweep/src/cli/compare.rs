@@ -46,7 +46,7 @@ impl Compare {
 }
 
 fn read(path: &str, global: &Global) -> Result<Ran> {
-    let session = Session::open(path, global.storage.as_deref(), global.machine(), global.progress())?;
+    let session = Session::ran(path, global.storage.as_deref(), global.machine(), global.progress())?;
     let results = Results::read(&session).with_context(|| path.to_owned())?;
     Ok(Ran { path: path.to_owned(), session, results })
 }

@@ -83,7 +83,8 @@ fn code(error: &anyhow::Error) -> u8 {
 /// Whether the sweep file or the flags are at fault.
 fn is_of_the_user(error: &anyhow::Error) -> bool {
     let is_typed = error.is::<file::Error>() || error.is::<Usage>() || error.is::<theory::Error>();
-    is_typed || matches!(error.downcast_ref(), Some(evaluator::Error::Settings { .. }))
+    let is_of_a_column = matches!(error.downcast_ref(), Some(pipeline::Error::Column { .. }));
+    is_typed || is_of_a_column || matches!(error.downcast_ref(), Some(evaluator::Error::Settings { .. }))
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ impl NamedTables {
             let folder = Location::parse(argument)?;
             return Ok(Self { sweep: sweep_above(&folder)?.unwrap_or_else(|| folder.clone()), folder });
         }
-        let session = Session::open(argument, global.storage.as_deref(), global.machine(), global.progress())?;
+        let session = Session::ran(argument, global.storage.as_deref(), global.machine(), global.progress())?;
         let folder = tables_of_plan(&session).with_context(|| argument.to_owned())?;
         Ok(Self { folder, sweep: session.folder() })
     }

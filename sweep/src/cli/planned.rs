@@ -19,6 +19,14 @@ impl Planned {
         Session::planned(sweep, global.storage.as_deref(), self.plan.as_deref(), global.machine(), global.progress())
     }
 
+    /// The same, for what reads the tables of a sweep that ran.
+    pub(super) fn open_ran(&self, sweep: &str, global: &Global) -> Result<Session> {
+        match &self.plan {
+            Some(_) => self.open(sweep, global),
+            None => Session::ran(sweep, global.storage.as_deref(), global.machine(), global.progress()),
+        }
+    }
+
     /// The same, for the stage that begins, which stores the plan where nobody has.
     pub(super) fn begin(&self, sweep: &str, machine: Machine, global: &Global) -> Result<Session> {
         Session::beginning(sweep, global.storage.as_deref(), self.plan.as_deref(), machine, global.progress())

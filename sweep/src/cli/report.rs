@@ -45,7 +45,7 @@ impl ReportArguments {
                 })?
             }
         };
-        let session = self.plan.open(&self.sweep, global)?;
+        let session = self.plan.open_ran(&self.sweep, global)?;
         let results = Results::read(&session)?;
         let report = runner::report(&session, &results)?;
         if let Some(folder) = figures {

@@ -2,7 +2,7 @@
 
 mod source;
 
-use crate::{file::SweepFile, plan, preview, shell};
+use crate::{file::SweepFile, number::count, plan, preview, shell};
 use anyhow::Result;
 use pipeline::{Preview, Source};
 use std::fmt::Write;
@@ -11,6 +11,10 @@ use std::fmt::Write;
 const EASE_ITEMS: usize = 8_000;
 /// Plain words that are no text, to some reader of YAML.
 const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
+/// The largest k that a k-core is proposed with, the field's usual one.
+const K_CORE: u32 = 5;
+/// The least share of the interactions that a proposed k-core keeps, as one in so many.
+const KEPT_OF: usize = 10;
 /// The largest number of letters of a name.
 const LETTERS: usize = 40;
 
@@ -65,7 +69,7 @@ fn text(data: &Recognised, out: &str, storage: &str) -> Result<String> {
         if data.preview.ratings.is_some() {
             text += "    # min_rating: 4      # leaves out what is rated lower; without it every row counts, whatever its rating\n";
         }
-        text += "    k_core: 5            # every user and item that stays has at least 5 interactions\n";
+        text += &k_core(&data.preview);
     }
     text += split(data);
     text += &grid(data);
@@ -109,6 +113,25 @@ fn taken(data: &Recognised) -> Option<String> {
     let below = path.strip_prefix(data.path.as_str()).filter(|below| !below.is_empty())?;
     let (of, file) = if data.path.ends_with('/') { ("folder", below) } else { ("archive", below.strip_prefix('/')?) };
     Some(format!("Of the {of}'s files, {} is taken.", dataset::quote::value(file)))
+}
+
+/// The line of the k-core: the largest k of which enough stays, as far as all rows were looked at.
+fn k_core(preview: &Preview) -> String {
+    let line =
+        |k: u32, stays: &str| format!("    k_core: {k}            # every user and item that stays has at least {k} interactions{stays}\n");
+    if !preview.is_whole {
+        return line(K_CORE, "");
+    }
+    let all = preview.core(1).interactions;
+    let kept = (2..=K_CORE).rev().map(|k| (k, preview.core(k).interactions)).find(|&(_, kept)| kept > 0 && KEPT_OF * kept >= all);
+    match kept {
+        Some((k, kept)) => line(k, &format!(": {} of {} stay", count(kept), count(all))),
+        None => format!(
+            "    # k_core: 2          # would keep users and items with at least 2 interactions, and {} of {}\n",
+            preview.core(2).interactions,
+            count(all)
+        ),
+    }
 }
 
 fn split(data: &Recognised) -> &'static str {
@@ -237,6 +260,23 @@ mod tests {
             assert_eq!((&file.name.value[..], &file.storage.value[..]), (&super::name(name)[..], "null"));
             assert!(file.splits().all(|(_, split)| split.source == data.source), "{text}");
         }
+    }
+
+    #[test]
+    fn the_k_core_leaves_something() {
+        let line = |rows: String| {
+            let text = sweep_file(&recognised("core.csv", &rows), "core.yaml", "./runs").unwrap();
+            text.lines().find(|line| line.contains("k_core")).unwrap().trim().to_owned()
+        };
+        let block =
+            |users: u32, items: u32| (0..users).flat_map(move |user| (0..items).map(move |item| format!("u{user},i{item}\n"))).collect();
+        assert_eq!(line(block(6, 6)), "k_core: 5            # every user and item that stays has at least 5 interactions: 36 of 36 stay");
+        assert_eq!(
+            line(block(3, 50)),
+            "k_core: 3            # every user and item that stays has at least 3 interactions: 150 of 150 stay"
+        );
+        let chain = (0..20).map(|at| format!("u{at},i{at}\n")).collect();
+        assert_eq!(line(chain), "# k_core: 2          # would keep users and items with at least 2 interactions, and 0 of 20");
     }
 
     #[test]

@@ -30,7 +30,7 @@ const REMEDY: &str = "delete the trial's folder to train it again";
 /// A dataset that cannot be read, a store that fails, or a signal that came while training ended.
 pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
     if interrupt::has_come() {
-        return Err(Interrupted { ended: endings.len(), trials: endings.len() }.into());
+        return Err(Interrupted::of_trials(endings.len(), endings.len()).into());
     }
     let (manifests, splits) = results::prepared(session)?;
     let mut endings = endings.to_vec();

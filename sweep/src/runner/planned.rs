@@ -35,17 +35,23 @@ pub(super) fn stored(checked: &Checked<'_>, url: &str) -> Result<Plan> {
         other => other?,
     };
     let plan: Plan = serde_json::from_slice(&text).map_err(|error| refuse(&format!("is no plan of this version ({error})")))?;
-    let fingerprints: Vec<String> = plan.datasets.iter().map(|dataset| dataset.fingerprint.clone()).collect();
     let name = Location::parse(url)?.name().to_owned();
     let own = if name.starts_with(OFFLINE) { offline_name(checked)? } else { format!("{}.json", plan.hash()) };
     if name != own {
         return Err(refuse("is not the plan that its name says").into());
     }
-    let known = known_files(&plan);
+    if is_of(&plan, checked)? { Ok(plan) } else { Err(refuse("is the plan of another sweep file").into()) }
+}
+
+/// Whether a plan is the one that a sweep file gives with the plan's own fingerprints.
+pub(super) fn is_of(plan: &Plan, checked: &Checked<'_>) -> Result<bool> {
+    let fingerprints: Vec<String> = plan.datasets.iter().map(|dataset| dataset.fingerprint.clone()).collect();
+    if fingerprints.len() != checked.splits() {
+        return Ok(false);
+    }
+    let known = known_files(plan);
     let mut contents = |path: &str| known.get(path).cloned().ok_or_else(|| format!("the stored plan has no file `{path}`"));
-    let mut again = || checked.plan_of(&fingerprints, &mut contents);
-    let is_same = fingerprints.len() == checked.splits() && Plan { printed: plan.printed.clone(), ..again()? } == plan;
-    if is_same { Ok(plan) } else { Err(refuse("is the plan of another sweep file").into()) }
+    Ok(Plan { printed: plan.printed.clone(), ..checked.plan_of(&fingerprints, &mut contents)? } == *plan)
 }
 
 /// The files of models that other programs trained, as a plan knows them, by their paths as typed.

@@ -1,8 +1,8 @@
 //! Raw interactions to prepared datasets.
 
-use super::{Changed, Session};
+use super::{Changed, Session, session::place};
 use crate::mark;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Error, Result, ensure};
 
 /// Prepares every dataset of the plan that is not prepared yet, and marks the storage as one of ranksweep. With a stored plan, the sources of those that are need not be there.
 ///
@@ -12,14 +12,17 @@ pub fn prepare(session: &Session) -> Result<()> {
     session.progress.begin(&session.plan, session.storage());
     mark::mark(session.storage())?; // `gc` knows by it that what a preparation leaves is of ranksweep
     let limits = session.limits();
-    for (dataset, preparation) in session.preparations() {
+    let entries = session.file.splits().map(|(entry, _)| entry);
+    for ((dataset, preparation), entry) in session.preparations().zip(entries) {
         if session.is_submitted() && session.is_prepared(dataset)? {
             continue;
         }
         let quoted = dataset.quoted();
         let stage = session.progress.dataset(dataset);
-        let prepared = pipeline::prepare(preparation, &session.datasets(), &limits, &mut |counts| stage.step(counts))
-            .with_context(|| format!("dataset {quoted}"))?;
+        let prepared = pipeline::prepare(preparation, &session.datasets(), &limits, &mut |counts| stage.step(counts)).map_err(|error| {
+            let at = place(entry, &error).map_or_else(String::new, |place| format!("{}: ", place.position()));
+            Error::from(error).context(format!("{at}dataset {quoted}"))
+        })?;
         let (planned, found) = (&dataset.fingerprint, &prepared.manifest.fingerprint);
         if session.is_submitted() && planned != found {
             let words = "the source files have changed since the sweep was submitted";

@@ -3,10 +3,12 @@
 use super::{
     Changed, Progress,
     device::Devices,
-    planned::{OFFLINE, offline_name, stored, unread, unread_plan},
+    planned::{OFFLINE, is_of, offline_name, stored, unread, unread_plan},
+    stored::read_plan,
 };
 use crate::{
-    file::{self, AskedEngine, DatasetEntry, SweepFile, environment},
+    chain::chain,
+    file::{self, AskedEngine, DatasetEntry, Place, SweepFile, environment},
     plan::{self, Checked, Found, Plan, PlannedDataset, PlannedTrial, model_files},
     preview,
     usage::Usage,
@@ -102,6 +104,36 @@ impl Session {
             }
         })?;
         Ok(Self { submitted: plan.is_some(), ..session })
+    }
+
+    /// Opens a sweep as [`open`](Self::open) does, for what reads its tables and its models: where the source files changed since the tables were made, or
+    /// cannot be read any more, with the plan of the tables, of which a warning says so.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), where there are no tables of this sweep file.
+    pub fn ran(path: &str, storage: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
+        Self::opened(path, storage, machine, progress, |checked, file, storage| {
+            storage.reach()?;
+            let now = fingerprints(file).and_then(|fingerprints| Ok(checked.plan_with_printed(&fingerprints)?));
+            let then = read_plan(&sweep_folder(storage, &file.name.value)).ok().flatten();
+            let then = then.filter(|then| now.as_ref().is_ok_and(|now| now == then) || is_of(then, checked).is_ok_and(|is_same| is_same));
+            match (now, then) {
+                (Ok(now), Some(then)) if now.datasets != then.datasets => {
+                    tracing::warn!(
+                        "the source files changed since the sweep ran: this is of what they held then; `ranksweep run` trains on what they hold now"
+                    );
+                    Ok(then)
+                }
+                (Err(error), Some(then)) => {
+                    tracing::warn!(
+                        "this is of what the source files held when the sweep ran, as they cannot be read now: {}",
+                        chain(&error)
+                    );
+                    Ok(then)
+                }
+                (now, _) => now,
+            }
+        })
     }
 
     fn opened(
@@ -248,7 +280,7 @@ impl Session {
 
     /// The folder of the sweep's own tables.
     pub fn folder(&self) -> Location {
-        self.storage.join("sweeps").join(&self.plan.name)
+        sweep_folder(&self.storage, &self.plan.name)
     }
 
     /// The folder of the sweep's own tables, whose metadata is to say what they were made of.
@@ -341,6 +373,11 @@ impl Session {
     }
 }
 
+/// The folder of a sweep's own tables.
+fn sweep_folder(storage: &Location, name: &str) -> Location {
+    storage.join("sweeps").join(name)
+}
+
 /// That a stored dataset is the planned one, and not another's whose files were put in its place.
 fn is_planned(dataset: &PlannedDataset, folder: &Location, found: &str) -> dataset::Result<()> {
     if found == dataset.fingerprint {
@@ -370,11 +407,15 @@ fn fingerprints(file: &SweepFile) -> Result<Vec<String>> {
 
 fn fingerprint(entry: &DatasetEntry, split: &Preparation) -> Result<String> {
     pipeline::fingerprint(split).map_err(|error| {
-        let node = match &error {
-            pipeline::Error::Absent { key, .. } => entry.node.at(key),
-            _ => &entry.node,
-        };
-        let of = format!("{}: dataset `{}`", node.place.position(), entry.name());
+        let of = format!("{}: dataset `{}`", place(entry, &error).unwrap_or(&entry.node.place).position(), entry.name());
         anyhow::Error::from(error).context(of)
     })
+}
+
+/// Where the sweep file has what an error of a dataset is about, if it is about one key.
+pub(super) fn place<'a>(entry: &'a DatasetEntry, error: &pipeline::Error) -> Option<&'a Place> {
+    match error {
+        pipeline::Error::Absent { key, .. } | pipeline::Error::Column { key, .. } => Some(&entry.node.at(key).place),
+        _ => None,
+    }
 }

@@ -84,7 +84,7 @@ impl<'a> Queue<'a> {
         let standings = self.standings.into_inner().unwrap_or_else(PoisonError::into_inner);
         let known = standings.iter().flatten().count();
         if known < self.trials.len() {
-            return Err(Interrupted { ended: known, trials: self.trials.len() }.into());
+            return Err(Interrupted::of_trials(known, self.trials.len()).into());
         }
         Ok(standings.into_iter().flatten().collect())
     }

@@ -16,10 +16,23 @@ use trainer::{Device, Error, Fence, Observer, Resources, progress};
 
 /// A signal stopped the training of a sweep.
 #[derive(Debug, thiserror::Error)]
-#[error("interrupted; {ended} of {trials} trials have ended, and the state of the others is kept: run the same command again to go on")]
+#[error("interrupted; {ended} of {all} {counted} have ended, and the state of the others is kept: run the same command again to go on")]
 pub struct Interrupted {
-    pub(super) ended: usize,
-    pub(super) trials: usize,
+    ended: usize,
+    all: usize,
+    counted: &'static str,
+}
+
+impl Interrupted {
+    /// Of trials.
+    pub(super) fn of_trials(ended: usize, all: usize) -> Self {
+        Self { ended, all, counted: "trials" }
+    }
+
+    /// Of a search, which trains a trial in several rungs, and others not at all.
+    fn of_search(ended: usize, all: usize) -> Self {
+        Self { ended, all, counted: "trainings of the search" }
+    }
 }
 
 /// Trains every trial of the plan that has not ended, and gives how each of them stands, in the plan's order.
@@ -36,10 +49,11 @@ pub fn train(session: &Session) -> Result<Vec<Standing>> {
     }
     let rungs = session.plan.rungs();
     let trials = if rungs.is_empty() { session.plan.trials().count() } else { rungs.iter().map(|rung| rung.trials).sum() };
+    let interrupted = if rungs.is_empty() { Interrupted::of_trials } else { Interrupted::of_search };
     let progress = session.progress.trials(&session.plan, trials);
     let (mut open, mut ended) = (None, 0);
     let standings = search::standings(&session.plan, &mut |planned, until| {
-        let standing = end(session, devices, planned, until, &progress, &mut open, None)?.ok_or(Interrupted { ended, trials })?;
+        let standing = end(session, devices, planned, until, &progress, &mut open, None)?.ok_or(interrupted(ended, trials))?;
         ended += 1;
         Ok(standing)
     })?;
@@ -57,7 +71,7 @@ pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing>
         return Ok(Standing::Missing);
     }
     let standing = end(session, session.devices()?, planned, None, &session.progress.trials(&session.plan, 1), &mut None, None)?;
-    Ok(standing.ok_or(Interrupted { ended: 0, trials: 1 })?)
+    Ok(standing.ok_or(Interrupted::of_trials(0, 1))?)
 }
 
 /// Trains the trial at a place of a rung, up to the rung's epochs; `None` where fewer trials than that have come to it.
@@ -75,7 +89,7 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
         return Ok(None);
     }
     let standing = end(session, session.devices()?, planned, until, &session.progress.trials(&session.plan, 1), &mut None, None)?;
-    Ok(Some(standing.ok_or(Interrupted { ended: 0, trials: 1 })?))
+    Ok(Some(standing.ok_or(Interrupted::of_trials(0, 1))?))
 }
 
 /// Trains the trials of a batch, of the plan or of those that have come to a rung, as many at once as share a GPU; `index` counts batches of so many.
@@ -105,7 +119,7 @@ pub fn train_batch(session: &Session, index: usize, batch: usize, rung: Option<u
         if !is_left_to_another(session, planned)? {
             let ended = standings.len();
             let standing = end(session, session.devices()?, planned, until, &progress, &mut open, None)?;
-            standings.push(standing.ok_or(Interrupted { ended, trials })?);
+            standings.push(standing.ok_or(Interrupted::of_trials(ended, trials))?);
         }
     }
     Ok(standings)

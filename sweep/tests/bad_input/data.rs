@@ -64,12 +64,10 @@ fn a_file_without_data_is_named() {
     sandbox.write("ratings.csv", "user,item,rating,time\n");
     fails_on(&sandbox, &["dataset `small`: FOLDER/ratings.csv: the file holds no interactions (expected at least one row)"]);
     sandbox.write("ratings.csv", "user,item,stars,time\nu1,i1,3,1\n");
-    fails_on(
-        &sandbox,
-        &[
-            "dataset `small`: FOLDER/ratings.csv: no column `rating` (rating) in the header; its 4 columns are `user`, `item`, `stars`, `time`",
-        ],
-    );
+    let ended = sandbox.ended(&mut sandbox.command(&["prepare", "s.yaml"]));
+    let columns = "no column `rating` (rating) in the header; its 4 columns are `user`, `item`, `stars`, `time`";
+    let message = format!("s.yaml:4:94: dataset `small`: FOLDER/ratings.csv: {columns}");
+    assert!(ended.complaint(2).starts_with(&message), "{}", ended.error);
     sandbox.write("ratings.csv", ratings());
     sandbox.run_well();
 }
@@ -93,6 +91,32 @@ fn a_gzip_that_is_cut_or_damaged_is_named() {
     // Text is text, whatever its file is called.
     sandbox.write("ratings.csv.gz", ratings());
     sandbox.run_well();
+}
+
+#[test]
+fn plan_says_what_is_left_out() {
+    let sandbox = Sandbox::new(&changed("path: ratings.csv,", "path: ratings.csv, on_bad_row: skip,"));
+    let planned = || String::from_utf8(sandbox.command(&["plan", "s.yaml"]).output().unwrap().stdout).unwrap();
+    sandbox.write("ratings.csv", ratings() + "u1,i3,,9\nu2,i4,bad,9\n");
+    let said = "2 of the first 122 rows cannot be read, and were left out; the first at line 122: column `rating`: `` is not a number.\n";
+    assert!(planned().contains(said), "{}", planned());
+    sandbox.write("ratings.csv", "user,item,rating,time\nu1,i3,,9\nu2,i4,bad,9\n");
+    let said = "none of the 2 rows can be read: correct the separator, the columns or the rows, the first at line 2: column `rating`: ``";
+    assert!(planned().contains(said), "{}", planned());
+}
+
+#[test]
+fn what_is_no_text_and_what_is_no_parquet_is_told() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.write("ratings.csv", [b"PAR1".as_slice(), &[0; 40], b"PAR1"].concat());
+    fails_on(&sandbox, &["dataset `small`: FOLDER/ratings.csv: it is a Parquet file, of `format: parquet`"]);
+    sandbox.write("ratings.csv", ratings().encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    sandbox.write("ratings.csv", [b"\xff\xfe".to_vec(), std::fs::read(sandbox.path("ratings.csv")).unwrap()].concat());
+    fails_on(&sandbox, &["dataset `small`: FOLDER/ratings.csv: its text is UTF-16; convert the file to UTF-8"]);
+    sandbox.write("ratings.csv", ratings().replace('\n', "\r"));
+    fails_on(&sandbox, &["dataset `small`: FOLDER/ratings.csv: its lines end in CR alone; write LF in its place"]);
+    let sandbox = Sandbox::new(&changed("format: delimited", "format: parquet"));
+    fails_on(&sandbox, &["dataset `small`: FOLDER/ratings.csv: it is no Parquet file, which would begin with `PAR1`; correct `format`"]);
 }
 
 /// Before it is prepared and after.
@@ -216,10 +240,12 @@ fn a_parquet_that_is_cut_or_none_is_named() {
     let column = |place| std::sync::Arc::new(StringArray::from(fields(place))) as arrow::array::ArrayRef;
     let whole = table::encode(&table::batch(vec![("user", column(0), false), ("item", column(1), false)])).unwrap();
     let message = "dataset `small`: cannot read FOLDER/raw.parquet as Parquet; copy it again, or check its format";
-    for damaged in [&whole[..whole.len() / 2], &whole[..whole.len() - 3], ratings().as_bytes()] {
+    for damaged in [&whole[..whole.len() / 2], &whole[..whole.len() - 3]] {
         sandbox.write("raw.parquet", damaged);
         fails_on(&sandbox, &[message]);
     }
+    sandbox.write("raw.parquet", ratings());
+    fails_on(&sandbox, &["dataset `small`: FOLDER/raw.parquet: it is no Parquet file, which would begin with `PAR1`"]);
     sandbox.write("raw.parquet", "");
     fails_on(&sandbox, &["dataset `small`: FOLDER/raw.parquet: the file is empty; copy it again"]);
     sandbox.write("raw.parquet", &whole);

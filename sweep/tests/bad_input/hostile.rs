@@ -131,7 +131,7 @@ fn data_that_speaks_to_the_terminal_is_shown_and_not_obeyed() {
     for (name, message) in cases {
         sandbox.write("ratings.csv", hostile(name));
         let ended = ended(&sandbox, &mut sandbox.command(&["prepare", "s.yaml"]));
-        let complaint = ended.complaint(1);
+        let complaint = ended.complaint(if name == "escapes_in_header.csv" { 2 } else { 1 });
         assert!(complaint.contains(message) && complaint.len() < 2_500, "{name}: {complaint}");
     }
 }

@@ -11,7 +11,7 @@ use std::io::{Cursor, Write};
 use zip::{CompressionMethod, DateTime, ZipWriter, write::SimpleFileOptions};
 
 pub(in super::super) fn files(_name: &str, dataset: &Dataset) -> Result<Vec<PartFile>> {
-    super::files(dataset, |split| format!("{}.npz", split.name()), |part| matrix(part, dataset.items()))
+    super::files(dataset, |split| format!("{}.npz", split.name()), |part| matrix(part.interactions, dataset.items()))
 }
 
 /// The bytes of an archive, which are the same at any time.

@@ -53,7 +53,7 @@ pub fn refit(session: &Session, trial: &str) -> Result<Refit> {
     match standing {
         Some(Standing::Done(fit)) => Ok(Refit { id: again.id, fit, interactions }),
         Some(other) => Err(anyhow!("trial {trial} on all interactions: {}", other.error().unwrap_or("it did not end"))),
-        None => Err(Interrupted { ended: 0, trials: 1 }.into()),
+        None => Err(Interrupted::of_trials(0, 1).into()),
     }
 }
 

@@ -81,7 +81,7 @@ fn train_all(session: &Session, silence: Duration, trials: &[Asked<'_>]) -> Resu
             }
             let given_back = claim.map_or(Ok(()), |claim| claim.finish(matches!(stands, Ok(Some(_)))));
             let ended = standings.iter().flatten().count();
-            standings[at] = Some(stands?.ok_or(Interrupted { ended, trials: trials.len() })?);
+            standings[at] = Some(stands?.ok_or(Interrupted::of_trials(ended, trials.len()))?);
             given_back?;
         }
         if !has_worked {
