@@ -1,11 +1,11 @@
 //! Comma-separated files with the header `user_id,item_id`, and `position` where the order of interactions is known: the place of each in its user's history.
 
-use super::{Part, PartFile};
+use super::{ExportedPart, PartFile};
 use anyhow::Result;
 use dataset::Dataset;
 
 pub(in super::super) fn files(_name: &str, dataset: &Dataset) -> Result<Vec<PartFile>> {
-    let content = |part: &Part| {
+    let content = |part: &ExportedPart| {
         let mut writer = ::csv::Writer::from_writer(Vec::new());
         writer.write_record(["user_id", "item_id"].into_iter().chain(part.places.map(|_| "position")))?;
         for (at, (user, item)) in part.pairs().enumerate() {

@@ -3,14 +3,14 @@
 //!
 //! Ids are texts: read from comma-separated text, `007` would be another item.
 
-use super::{Part, PartFile};
+use super::{ExportedPart, PartFile};
 use anyhow::Result;
 use arrow::array::{ArrayRef, StringArray, UInt32Array};
 use dataset::{Dataset, table};
 use std::sync::Arc;
 
 pub(in super::super) fn files(_name: &str, dataset: &Dataset) -> Result<Vec<PartFile>> {
-    let content = |part: &Part| {
+    let content = |part: &ExportedPart| {
         let (users, items): (Vec<&str>, Vec<&str>) = part.pairs().unzip();
         let ids: [(&str, ArrayRef); 2] = [("user_id", Arc::new(StringArray::from(users))), ("item_id", Arc::new(StringArray::from(items)))];
         let places = part.places.map(|places| ("timestamp", Arc::new(UInt32Array::from(places.to_vec())) as ArrayRef));

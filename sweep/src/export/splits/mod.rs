@@ -17,14 +17,14 @@ pub(super) struct PartFile {
 }
 
 /// A part as it is written.
-struct Part<'a> {
+struct ExportedPart<'a> {
     dataset: &'a Dataset,
     interactions: &'a Interactions,
     /// The place of each interaction in its user's history, which goes over all parts, where it is known.
     places: Option<&'a [u32]>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> ExportedPart<'a> {
     /// The interactions by own ids.
     fn pairs(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let dataset = self.dataset;
@@ -42,10 +42,10 @@ impl<'a> Part<'a> {
 }
 
 /// The files of a dataset's parts, by the name and the content of each.
-fn files(dataset: &Dataset, name: impl Fn(Split) -> String, content: impl Fn(&Part) -> Result<Vec<u8>>) -> Result<Vec<PartFile>> {
+fn files(dataset: &Dataset, name: impl Fn(Split) -> String, content: impl Fn(&ExportedPart) -> Result<Vec<u8>>) -> Result<Vec<PartFile>> {
     let file = |split| {
         let places = dataset.order.as_ref().map(|order| order.split(split));
-        let part = Some(Part { dataset, interactions: dataset.split(split), places }).filter(|part| !part.interactions.is_empty());
+        let part = Some(ExportedPart { dataset, interactions: dataset.split(split), places }).filter(|part| !part.interactions.is_empty());
         Ok(PartFile { name: name(split), content: part.as_ref().map(&content).transpose()? })
     };
     [Split::Train, Split::FoldIn, Split::Validation, Split::Test].into_iter().map(file).collect()

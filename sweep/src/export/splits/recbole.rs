@@ -2,7 +2,7 @@
 //!
 //! Where the order of interactions is known, `timestamp` is the place of each in its user's history. `dataset: NAME`, `data_path: DIR` and `benchmark_filename: [train, valid, test]` make RecBole read them.
 
-use super::{super::ids, Part, PartFile, fits_tabs};
+use super::{super::ids, ExportedPart, PartFile, fits_tabs};
 use anyhow::Result;
 use dataset::{Dataset, Split};
 
@@ -15,6 +15,6 @@ pub(in super::super) fn files(name: &str, dataset: &Dataset) -> Result<Vec<PartF
         Split::Test => "test",
     };
     let names = ["user_id:token", "item_id:token"].into_iter().chain(dataset.order.as_ref().map(|_| "timestamp:float"));
-    let content = |part: &Part| Ok(part.tabs(Some(names.clone().collect()), ""));
+    let content = |part: &ExportedPart| Ok(part.tabs(Some(names.clone().collect()), ""));
     super::files(dataset, |split| format!("{name}.{}.inter", suffix(split)), content)
 }
