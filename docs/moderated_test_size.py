@@ -34,7 +34,8 @@ def moderated(variances, degrees, robust):
     falling, own, rest = np.argsort(-variances), np.zeros(len(variances), bool), fit(variances, degrees)
     for count in range(len(variances) // 3 if robust else 0, 0, -1):
         common, last = fit(variances[falling[count:]], degrees[falling[count:]]), falling[count - 1]
-        if len(variances) * stats.f.sf(variances[last] / common[1], degrees[last], common[0]) < OUTLYING:
+        is_far = variances[last] > 4 * variances[falling[count:]].mean()
+        if is_far and len(variances) * stats.f.sf(variances[last] / common[1], degrees[last], common[0]) < OUTLYING:
             own[falling[:count]], rest = True, common
             break
     prior, variance, together = rest

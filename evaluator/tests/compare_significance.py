@@ -157,7 +157,8 @@ def outlying(variances, degrees):
     for count in range(min(len(variances) // 3, 5), 0, -1):
         rest, last = falling[count:], falling[count - 1]
         d0, s0 = fit_f_dist(variances[rest], degrees[rest])
-        if len(variances) * stats.f.sf(variances[last] / s0, degrees[last], d0) < 0.01:
+        is_far = variances[last] > 4 * np.average(variances[rest], weights=degrees[rest])
+        if is_far and len(variances) * stats.f.sf(variances[last] / s0, degrees[last], d0) < 0.01:
             return falling[:count]
     return falling[:0]
 

@@ -74,8 +74,15 @@ fn stored_models_and_tables_serve_when_the_data_has_changed() {
         assert_eq!(run(&["report", "s.yaml"]).out, leaderboard);
     };
     let log = String::from_utf8(read("ratings.csv")).unwrap();
-    sandbox.write("ratings.csv", log + "u0,i1,5,99\n");
+    sandbox.write("ratings.csv", log.clone() + "u0,i1,5,99\n");
     serves("the source files changed since the sweep ran: this is of what they held then", "grown.parquet");
+    run(&["refit", "s.yaml"]);
+    // Tables of the data that is there are found in the history.
+    sandbox.run_well();
+    sandbox.write("ratings.csv", log);
+    let history = run(&["diff", "s.yaml", "runs/sweeps/tiny"]);
+    assert!(!history.error.contains("changed since") && history.out.contains("history"), "{}\n{}", history.out, history.error);
+    sandbox.run_well();
     std::fs::remove_file(sandbox.path("ratings.csv")).unwrap();
     serves("this is of what the source files held when the sweep ran, as they cannot be read now: ", "gone.parquet");
     // Another sweep file is another sweep.

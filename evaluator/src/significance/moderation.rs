@@ -14,7 +14,8 @@
 //!
 //! Methods whose variance is no draw of the others' have their own alone (as limma's `robust` has it for most of it: Phipson et al., Ann. Appl. Stat. 2016,
 //! doi:10.1214/16-AOAS920): else one method that trains to other values with every seed would hide all differences between the others, and seem surer than it is.
-//! The `j` largest variances of `k` are such, of at most a third of the methods, where `k P(F(d_j, d0) > s²_j / s0²) < 0.01`, with `d0` and `s0²` of the others alone, for the largest such `j`.
+//! The `j` largest variances of `k` are such, of at most a third of the methods and five, where the least of them is four times the others' mean and `k P(F(d_j, d0) > s²_j / s0²) < 0.01`, with
+//! `d0` and `s0²` of the others alone; the largest such `j` counts.
 
 use statrs::function::{beta::checked_beta_reg, gamma::digamma};
 
@@ -25,7 +26,7 @@ pub struct Prior {
     pub degrees: f64,
     /// `s0²`, the common variance.
     pub variance: f64,
-    /// D, the degrees of freedom of all methods together.
+    /// D, the degrees of freedom of all methods together that the prior is of.
     pub pooled_degrees: f64,
     /// The variance from which on a method's is no draw of the others', and is not moderated; infinite where there is no such method.
     pub outlying: f64,
@@ -33,6 +34,8 @@ pub struct Prior {
 
 /// The level at which a variance is too large to be one of the others.
 const OUTLYING: f64 = 0.01;
+/// How many times the others' mean such a variance is at least, so that most resamples need no other look.
+const FAR: f64 = 4.0;
 /// Of so many methods one may have such a variance.
 const METHODS_OF_OUTLYING: usize = 3;
 /// Methods with such variances, at most.
@@ -54,6 +57,9 @@ impl Prior {
         falling.sort_unstable_by(|(one, _), (other, _)| other.total_cmp(one));
         let without = |count: usize| {
             let (variance, degrees) = falling[count - 1];
+            if !(variance > FAR * mean(&falling[count..])) {
+                return None;
+            }
             let others = Self::of_all(&falling[count..], independent)?;
             let chance = f_tail(variance / others.variance, degrees, others.degrees);
             (others.variance > 0.0 && chance * (variances.len() as f64) < OUTLYING).then_some(Self { outlying: variance, ..others })
@@ -64,7 +70,7 @@ impl Prior {
     /// The prior that fits all variances.
     fn of_all(variances: &[(f64, f64)], independent: f64) -> Option<Self> {
         let degrees: f64 = variances.iter().map(|(_, degrees)| degrees).sum();
-        let pooled = variances.iter().map(|(variance, degrees)| variance * degrees).sum::<f64>() / degrees;
+        let pooled = mean(variances);
         let pooled_degrees = independent * degrees;
         if variances.is_empty() {
             return None;
@@ -106,6 +112,12 @@ fn f_tail(ratio: f64, degrees: f64, of_degrees: f64) -> f64 {
         return 0.0;
     }
     checked_beta_reg(of_degrees / 2.0, degrees / 2.0, of_degrees / (of_degrees + degrees * ratio)).unwrap_or(1.0)
+}
+
+/// The mean variance, weighted by degrees of freedom.
+fn mean(variances: &[(f64, f64)]) -> f64 {
+    let [sum, degrees] = variances.iter().fold([0.0, 0.0], |[sum, all], (variance, degrees)| [sum + variance * degrees, all + degrees]);
+    sum / degrees
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {

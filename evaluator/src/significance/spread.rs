@@ -24,7 +24,7 @@ use std::borrow::Cow;
 pub enum Spread {
     /// No variance: the model fits at once, and the dataset has one split.
     None,
-    /// The method's own replicates, moderated by those of the other methods.
+    /// The method's own replicates, moderated by those of the other methods unless they are no draw of these.
     Own,
     /// The replicates of other methods: the method has one.
     Pooled,
@@ -56,7 +56,7 @@ pub struct MethodSpread {
     pub source: Spread,
     /// The variance of the replicates' means, as found; none with fewer than two.
     pub raw: Option<f64>,
-    /// The variance of one replicate's mean, moderated; zero where there is none, or it is not known.
+    /// The variance of one replicate's mean, moderated unless it is no draw of the others'; zero where there is none, or it is not known.
     pub variance: f64,
     /// Degrees of freedom of `variance`.
     pub degrees: f64,

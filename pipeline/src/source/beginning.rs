@@ -73,7 +73,7 @@ impl Beginning {
 pub(super) fn no_lines(bytes: &[u8]) -> Option<&'static str> {
     let ends_in_cr = || !bytes.contains(&b'\n') && bytes.trim_ascii_end().contains(&b'\r');
     match bytes {
-        [b'P', b'A', b'R', b'1', ..] => Some("it is a Parquet file, of `format: parquet`"),
+        [b'P', b'A', b'R', b'1', ..] if bytes.contains(&0) => Some("it is a Parquet file, of `format: parquet`"),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("its text is UTF-16; convert the file to UTF-8"),
         _ if ends_in_cr() => Some("its lines end in CR alone; write LF in its place, as by `tr '\\r' '\\n'`"),
         _ => None,

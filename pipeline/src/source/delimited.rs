@@ -108,6 +108,7 @@ impl SourceKind for Delimited {
             columns: self.columns.clone(),
             on_bad_row: self.on_bad_row,
             is_part: files.len() > 1,
+            has_columns: true,
             advice: "correct the row, or set `on_bad_row: skip`",
         };
         Several::of(&files, sinks).read(|at, sinks| text::read(at, &layout, sinks))

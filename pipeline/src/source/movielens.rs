@@ -76,7 +76,7 @@ impl Movielens {
             }
         };
         let advice = "correct the row, or read the file as `format: delimited` with `on_bad_row: skip`";
-        Ok(Layout { separator, header, columns, on_bad_row: OnBadRow::Error, is_part: false, advice })
+        Ok(Layout { separator, header, columns, on_bad_row: OnBadRow::Error, is_part: false, has_columns: false, advice })
     }
 }
 

@@ -57,6 +57,7 @@ impl SourceKind for Recbole {
             columns: columns(&at)?,
             on_bad_row: OnBadRow::Error,
             is_part: false,
+            has_columns: false,
             advice: "correct the row, or read the file as `format: delimited` with `on_bad_row: skip`",
         };
         text::read(&at, &layout, sinks)

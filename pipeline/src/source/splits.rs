@@ -63,6 +63,7 @@ impl SourceKind for Splits {
             columns: self.columns.clone().into(),
             on_bad_row: OnBadRow::Error,
             is_part: files.len() > 1,
+            has_columns: true,
             advice: "correct the row",
         };
         Several::of(&files, sinks).read(|at, sinks| text::read(at, &layout, sinks))

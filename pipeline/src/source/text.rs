@@ -23,6 +23,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) on_bad_row: OnBadRow,
     /// Whether the file is one of several, of which one may be empty.
     pub(crate) is_part: bool,
+    /// Whether the sweep file names the columns.
+    pub(crate) has_columns: bool,
     /// What to do about a bad row, for its error.
     pub(crate) advice: &'a str,
 }
@@ -207,16 +209,13 @@ impl Places {
             };
             let index = index.ok_or_else(|| {
                 let present = quote::names(&whole);
-                Error::column(
-                    role,
-                    at,
-                    match &whole[..] {
-                        [one] => {
-                            format!("no {column} ({role}) in the header, which is one column, {present}{}", other_separator(one, layout))
-                        }
-                        _ => format!("no {column} ({role}) in the header; its {} columns are {present}", names.len()),
-                    },
-                )
+                let reason = match &whole[..] {
+                    [one] => {
+                        format!("no {column} ({role}) in the header, which is one column, {present}{}", other_separator(one, layout))
+                    }
+                    _ => format!("no {column} ({role}) in the header; its {} columns are {present}", names.len()),
+                };
+                if layout.has_columns { Error::column(role, at, reason) } else { Error::file(at, reason) }
             })?;
             Ok(Place { index, label: format!("column `{}`", quote::value(names[index])) })
         };

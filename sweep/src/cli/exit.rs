@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | 0 | everything asked for was done | |
 //! | 1 | of a whole sweep some trials failed or had no time left, or data, storage or the machine failed | look; a retry may help |
-//! | 2 | the sweep file or the command line is wrong; nothing was done | correct it |
+//! | 2 | the sweep file or the command line is wrong, or names a column that the data does not have | correct it |
 //! | 42 | `train --index` or `--trial`: the trial failed in a way that would repeat, and that is remembered | do not retry |
 //! | 42 | `drive`: the sweep has ended with failures; `prepare --plan`: the sources have changed since they were submitted | submit again |
 //! | 75 | SIGTERM, SIGINT or SIGHUP came; what was done is kept | start again to go on |
@@ -27,7 +27,7 @@ pub const CODES: &str = "\
 Exit codes:
   0    everything asked for was done
   1    some trials of the sweep failed, or data, storage or the machine did; a retry may help
-  2    the sweep file or the command line is wrong
+  2    the sweep file or the command line is wrong, or names a column that the data does not have
   42   train --index or --trial: the trial failed in a way that would repeat; a retry does not help
   75   interrupted by SIGTERM, SIGINT or SIGHUP; what was done is kept, and the same command goes on
   124  train --index or --trial: the trial's time limit is over; a larger one goes on";

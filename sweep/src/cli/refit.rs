@@ -31,7 +31,7 @@ impl RefitArguments {
     /// # Errors
     /// A sweep that has not run, a dataset, method or trial that it does not have, or a training that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        let session = Session::ran(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let trial = model::pick(&session, self.dataset.as_deref(), self.method.as_deref(), self.trial.as_deref())?;
         let Refit { id, fit, interactions } = runner::refit(&session, &trial.trial)?;
         let epochs = match fit.epochs {

@@ -128,7 +128,7 @@ fn k_core(preview: &Preview) -> String {
         Some((k, kept)) => line(k, &format!(": {} of {} stay", count(kept), count(all))),
         None => format!(
             "    # k_core: 2          # would keep users and items with at least 2 interactions, and {} of {}\n",
-            preview.core(2).interactions,
+            count(preview.core(2).interactions),
             count(all)
         ),
     }
@@ -275,8 +275,11 @@ mod tests {
             line(block(3, 50)),
             "k_core: 3            # every user and item that stays has at least 3 interactions: 150 of 150 stay"
         );
-        let chain = (0..20).map(|at| format!("u{at},i{at}\n")).collect();
-        assert_eq!(line(chain), "# k_core: 2          # would keep users and items with at least 2 interactions, and 0 of 20");
+        let chain: String = (100..120).map(|at| format!("u{at},i{at}\n")).collect();
+        let expected = |kept: &str| format!("# k_core: 2          # would keep users and items with at least 2 interactions, and {kept}");
+        assert_eq!(line(chain.clone()), expected("0 of 20"));
+        let long: String = (100..20_000).map(|at| format!("u{at},i{at}\n")).collect();
+        assert_eq!(line(format!("{}{long}", block(40, 40))), expected("1,600 of 21,500"));
     }
 
     #[test]

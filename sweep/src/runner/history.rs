@@ -82,16 +82,20 @@ pub(crate) fn named_tables(sweep: &Location) -> Result<Option<HashSet<String>>> 
 /// # Errors
 /// A store that fails.
 pub(crate) fn find_tables_of_plan(session: &Session) -> Result<Option<Location>> {
+    tables_of(&session.folder(), &session.plan)
+}
+
+/// The folder of the tables of a plan: the sweep's own, or the last one of its history, as [`find_tables_of_plan`] finds it.
+pub(super) fn tables_of(sweep: &Location, plan: &Plan) -> Result<Option<Location>> {
     let is_ours = |folder: &Location| match Tables::of(folder) {
-        Ok(tables) => Ok(tables.is_of(&session.plan)),
+        Ok(tables) => Ok(tables.is_of(plan)),
         Err(Error::NotFound { .. } | Error::Damaged { .. }) => Ok(false),
         Err(error) => Err(error),
     };
-    let sweep = session.folder();
-    if is_ours(&sweep)? {
-        return Ok(Some(sweep));
+    if is_ours(sweep)? {
+        return Ok(Some(sweep.clone()));
     }
-    for earlier in kept(&sweep)?.into_iter().rev() {
+    for earlier in kept(sweep)?.into_iter().rev() {
         if is_ours(&earlier.folder)? {
             return Ok(Some(earlier.folder));
         }

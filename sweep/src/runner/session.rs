@@ -3,6 +3,7 @@
 use super::{
     Changed, Progress,
     device::Devices,
+    history::tables_of,
     planned::{OFFLINE, is_of, offline_name, stored, unread, unread_plan},
     stored::read_plan,
 };
@@ -115,10 +116,10 @@ impl Session {
         Self::opened(path, storage, machine, progress, |checked, file, storage| {
             storage.reach()?;
             let now = fingerprints(file).and_then(|fingerprints| Ok(checked.plan_with_printed(&fingerprints)?));
-            let then = read_plan(&sweep_folder(storage, &file.name.value)).ok().flatten();
-            let then = then.filter(|then| now.as_ref().is_ok_and(|now| now == then) || is_of(then, checked).is_ok_and(|is_same| is_same));
+            let folder = sweep_folder(storage, &file.name.value);
+            let then = read_plan(&folder).ok().flatten().filter(|then| is_of(then, checked).is_ok_and(|is_same| is_same));
             match (now, then) {
-                (Ok(now), Some(then)) if now.datasets != then.datasets => {
+                (Ok(now), Some(then)) if now.datasets != then.datasets && tables_of(&folder, &now)?.is_none() => {
                     tracing::warn!(
                         "the source files changed since the sweep ran: this is of what they held then; `ranksweep run` trains on what they hold now"
                     );
