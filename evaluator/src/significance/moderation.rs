@@ -57,7 +57,8 @@ impl Prior {
         falling.sort_unstable_by(|(one, _), (other, _)| other.total_cmp(one));
         let without = |count: usize| {
             let (variance, degrees) = falling[count - 1];
-            if !(variance > FAR * mean(&falling[count..])) {
+            let is_far = variance > FAR * mean(&falling[count..]);
+            if !is_far {
                 return None;
             }
             let others = Self::of_all(&falling[count..], independent)?;
