@@ -17,6 +17,7 @@ mod pilots;
 mod planned;
 mod prepare;
 mod progress;
+mod ran;
 mod refit;
 mod results;
 mod retry;

@@ -3,12 +3,9 @@
 use super::{
     Changed, Progress,
     device::Devices,
-    history::tables_of,
-    planned::{OFFLINE, is_of, offline_name, stored, unread, unread_plan},
-    stored::read_plan,
+    planned::{OFFLINE, offline_name, stored, unread, unread_plan},
 };
 use crate::{
-    chain::chain,
     file::{self, AskedEngine, DatasetEntry, Place, SweepFile, environment},
     plan::{self, Checked, Found, Plan, PlannedDataset, PlannedTrial, model_files},
     preview,
@@ -107,37 +104,8 @@ impl Session {
         Ok(Self { submitted: plan.is_some(), ..session })
     }
 
-    /// Opens a sweep as [`open`](Self::open) does, for what reads its tables and its models: where the source files changed since the tables were made, or
-    /// cannot be read any more, with the plan of the tables, of which a warning says so.
-    ///
-    /// # Errors
-    /// Those of [`open`](Self::open), where there are no tables of this sweep file.
-    pub fn ran(path: &str, storage: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
-        Self::opened(path, storage, machine, progress, |checked, file, storage| {
-            storage.reach()?;
-            let now = fingerprints(file).and_then(|fingerprints| Ok(checked.plan_with_printed(&fingerprints)?));
-            let folder = sweep_folder(storage, &file.name.value);
-            let then = read_plan(&folder).ok().flatten().filter(|then| is_of(then, checked).is_ok_and(|is_same| is_same));
-            match (now, then) {
-                (Ok(now), Some(then)) if now.datasets != then.datasets && tables_of(&folder, &now)?.is_none() => {
-                    tracing::warn!(
-                        "the source files changed since the sweep ran: this is of what they held then; `ranksweep run` trains on what they hold now"
-                    );
-                    Ok(then)
-                }
-                (Err(error), Some(then)) => {
-                    tracing::warn!(
-                        "this is of what the source files held when the sweep ran, as they cannot be read now: {}",
-                        chain(&error)
-                    );
-                    Ok(then)
-                }
-                (now, _) => now,
-            }
-        })
-    }
-
-    fn opened(
+    /// Opens a sweep with the plan that is made of it.
+    pub(super) fn opened(
         path: &str,
         storage: Option<&str>,
         machine: Machine,
@@ -375,7 +343,7 @@ impl Session {
 }
 
 /// The folder of a sweep's own tables.
-fn sweep_folder(storage: &Location, name: &str) -> Location {
+pub(super) fn sweep_folder(storage: &Location, name: &str) -> Location {
     storage.join("sweeps").join(name)
 }
 
@@ -402,7 +370,7 @@ fn model_file(path: &str) -> Result<Location> {
 }
 
 /// The fingerprint of each split of each dataset.
-fn fingerprints(file: &SweepFile) -> Result<Vec<String>> {
+pub(super) fn fingerprints(file: &SweepFile) -> Result<Vec<String>> {
     file.splits().map(|(entry, split)| fingerprint(entry, split)).collect()
 }
 
