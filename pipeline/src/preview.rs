@@ -2,11 +2,11 @@
 
 use crate::{
     Error, Result,
+    dictionary::Dictionary,
     k_core::{Degrees, KCore, peel},
     source::{Rows, Sampled, Source},
 };
 use dataset::{Counts, Interactions, Split};
-use std::collections::HashMap;
 
 /// Rows that are looked at.
 const ROWS: usize = 200_000;
@@ -61,10 +61,10 @@ impl Preview {
     /// A source that cannot be read, has no row, or a bad one among the first.
     pub fn read(source: &Source) -> Result<Self> {
         source.check()?;
-        let (mut preview, mut users, mut items) = (Self::default(), HashMap::new(), HashMap::new());
+        let (mut preview, mut users, mut items) = (Self::default(), Dictionary::default(), Dictionary::default());
         let Sampled { is_whole, rejected, first_rejected } = source.first_rows(Split::Train, ROWS, &mut |rows, place| {
             preview.add(rows, place);
-            preview.pairs.push((dense(&mut users, rows.users[place]), dense(&mut items, rows.items[place])));
+            preview.pairs.push((users.code(rows.users[place]), items.code(rows.items[place])));
         })?;
         let seen = preview.seen as u64;
         let rows = if is_whole { seen } else { source.rows(Split::Train)?.max(seen) };
@@ -98,18 +98,6 @@ impl Preview {
             self.first.push(Interaction { user: rows.users[place].to_owned(), item: rows.items[place].to_owned(), rating, time });
         }
         self.seen += 1;
-    }
-}
-
-/// The number of an id: so many others came before it.
-fn dense(ids: &mut HashMap<String, u32>, id: &str) -> u32 {
-    match ids.get(id) {
-        Some(&known) => known,
-        None => {
-            let next = ids.len() as u32;
-            ids.insert(id.to_owned(), next);
-            next
-        }
     }
 }
 

@@ -52,15 +52,15 @@ impl Beginning {
     /// What keeps it from being read as text, where something does.
     pub(super) fn strangeness(&self) -> Option<&'static str> {
         let start = self.bytes.trim_ascii_start();
-        match self.text() {
-            _ if no_lines(&self.bytes).is_some() => no_lines(&self.bytes),
+        let of_text = || match self.text() {
             None if self.bytes.contains(&0) => Some("it is no text, and no binary format that is known"),
             None => Some("its text is not UTF-8; convert the file, as by `iconv -f latin1 -t utf8`"),
             Some(_) if start.starts_with(b"[") => Some("it is a list of JSON; write each object on a line of its own, as by `jq -c '.[]'`"),
             Some(_) if start.starts_with(b"#") => Some("its first line is a comment; take it away"),
             Some(text) if text.contains("\\\"") => Some("it has quotes behind backslashes; inside of a quoted field a quote is doubled"),
             Some(_) => None,
-        }
+        };
+        no_lines(&self.bytes).or_else(of_text)
     }
 
     /// The first line.

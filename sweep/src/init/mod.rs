@@ -122,13 +122,14 @@ fn k_core(preview: &Preview) -> String {
     if !preview.is_whole {
         return line(K_CORE, "");
     }
-    let all = preview.core(1).interactions;
-    let kept = (2..=K_CORE).rev().map(|k| (k, preview.core(k).interactions)).find(|&(_, kept)| kept > 0 && KEPT_OF * kept >= all);
+    let interactions = |k: u32| preview.core(k).interactions;
+    let all = interactions(1);
+    let kept = (2..=K_CORE).rev().map(|k| (k, interactions(k))).find(|&(_, kept)| kept > 0 && KEPT_OF * kept >= all);
     match kept {
         Some((k, kept)) => line(k, &format!(": {} of {} stay", count(kept), count(all))),
         None => format!(
             "    # k_core: 2          # would keep users and items with at least 2 interactions, and {} of {}\n",
-            count(preview.core(2).interactions),
+            count(interactions(2)),
             count(all)
         ),
     }

@@ -7,7 +7,7 @@ use super::{
     session::{fingerprints, sweep_folder},
     stored::read_plan,
 };
-use crate::chain::chain;
+use crate::{chain::chain, plan::Plan};
 use anyhow::Result;
 
 impl Session {
@@ -21,9 +21,11 @@ impl Session {
             storage.reach()?;
             let now = fingerprints(file).and_then(|fingerprints| Ok(checked.plan_with_printed(&fingerprints)?));
             let folder = sweep_folder(storage, &file.name.value);
-            let then = read_plan(&folder).ok().flatten().filter(|then| is_of(then, checked).is_ok_and(|is_same| is_same));
+            let is_changed = |then: &Plan| now.as_ref().map_or(true, |now| now.datasets != then.datasets);
+            let then =
+                read_plan(&folder).ok().flatten().filter(|then| is_changed(then) && is_of(then, checked).is_ok_and(|is_same| is_same));
             match (now, then) {
-                (Ok(now), Some(then)) if now.datasets != then.datasets && tables_of(&folder, &now)?.is_none() => {
+                (Ok(now), Some(then)) if tables_of(&folder, &now)?.is_none() => {
                     tracing::warn!(
                         "the source files changed since the sweep ran: this is of what they held then; `ranksweep run` trains on what they hold now"
                     );
