@@ -10,6 +10,7 @@ from ranksweep._program import Error
 from ranksweep.commands import Plan, TrialsFailed, compare, evaluate, kinds, plan, prepare, run
 from ranksweep.own_models import export, external
 from ranksweep.results import Comparison, Page, PreparedDataset, Results, Tables, Trial, open
+from ranksweep.serving import Embeddings, embeddings, recommend, refit
 from ranksweep.sweep import (
     Backbone,
     Block,
@@ -36,6 +37,7 @@ __all__ = [
     "Block",
     "Comparison",
     "Dataset",
+    "Embeddings",
     "Error",
     "Evaluation",
     "Loss",
@@ -58,6 +60,7 @@ __all__ = [
     "TrialsFailed",
     "__version__",
     "compare",
+    "embeddings",
     "evaluate",
     "export",
     "external",
@@ -65,5 +68,7 @@ __all__ = [
     "open",
     "plan",
     "prepare",
+    "recommend",
+    "refit",
     "run",
 ]

@@ -8,8 +8,12 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any
+
+#: What a notebook's kernel or a terminal sets, so that programs colour what they write also where nobody sees it.
+COLOURS = ("CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR")
 
 #: What the program says of its work: the fields of an event of its log, of which `message` names the event and `level` its weight.
 Event = dict[str, Any]
@@ -48,15 +52,18 @@ def call(arguments: Iterable[str], listen: Callable[[Event], None]) -> str:
     """What a command writes to standard output. `listen` is told each event of its log.
 
     An exception of `listen`, or Ctrl-C, interrupts the program and waits until it has left its state; the same command then goes on. A second
-    Ctrl-C ends it at once.
+    Ctrl-C ends it at once. In another thread than the main one Python raises nothing on Ctrl-C: there it comes to the program itself, and this
+    raises `Error` with the code 75.
 
     Raises `Error` when the command fails.
     """
     # Its standard input is open for as long as this process lives: a notebook's kernel may be killed at any moment.
     command = [find(), *arguments, "--log-format", "json", "--stop-with-stdin"]
-    environment = {name: value for name, value in os.environ.items() if name != "RUST_LOG"}
+    environment = {name: value for name, value in os.environ.items() if name not in ("RUST_LOG", *COLOURS)}
     last = LastWords()
-    # In a session of its own, so that an interrupt of the terminal or the notebook comes once, and from here.
+    # In a session of its own, so that an interrupt of the terminal or the notebook comes once, and from here; where it would not come here,
+    # in the same one.
+    is_interrupted_here = threading.current_thread() is threading.main_thread()
     with (
         tempfile.TemporaryFile() as output,
         subprocess.Popen(
@@ -68,7 +75,7 @@ def call(arguments: Iterable[str], listen: Callable[[Event], None]) -> str:
             encoding="utf-8",
             errors="replace",
             env=environment,
-            start_new_session=True,
+            start_new_session=is_interrupted_here,
         ) as process,
     ):
         assert process.stderr is not None

@@ -5,6 +5,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 #: Texts that YAML takes for nothing else, so that they need no quotes.
@@ -22,11 +23,13 @@ def document(value: Mapping[str, Any]) -> str:
 
 
 def plain(value: Any, path: str) -> Any:
-    """The same as dicts, lists, texts, numbers, truth values and None, also of NumPy's values and of paths."""
+    """The same as dicts, lists, texts, numbers, truth values and None, also of NumPy's values, of paths and of dates."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
+    if isinstance(value, date):
+        value = value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{path} is {value}, which a sweep file cannot hold")
     if value is None or isinstance(value, str | bool | int | float):
@@ -38,7 +41,8 @@ def plain(value: Any, path: str) -> Any:
         return {key: plain(item, f"{path}.{key}".lstrip(".")) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return [plain(item, f"{path}[{at}]") for at, item in enumerate(value)]
-    raise TypeError(f"{path} is of the type {type(value).__name__}, which a sweep file cannot hold")
+    advice = ": `Source.from_frame` makes a source of it" if hasattr(value, "columns") else ""
+    raise TypeError(f"{path} is of the type {type(value).__name__}, which a sweep file cannot hold{advice}")
 
 
 def block(value: Any, depth: int) -> Iterator[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from ranksweep import _yaml
+from ranksweep._paths import resolved
 from ranksweep._program import Error, Event, call
 from ranksweep._progress import display
 from ranksweep.results import Comparison, PreparedDataset, Results
@@ -25,6 +26,8 @@ File = str | os.PathLike[str]
 
 #: What the program writes before the path of the report, when a sweep's results are whole.
 REPORT = "\nreport: "
+#: How the names of folders begin in which sweep files stand for as long as a command runs.
+TEMPORARY = "ranksweep-sweep-"
 
 
 class TrialsFailed(Error):
@@ -219,12 +222,12 @@ def command(
 ) -> str:
     """Runs a command with a sweep file, shows its progress, and gives its output."""
     shown = display(progress)
-
-    def hear(event: Event) -> None:
-        listen(event)
-        shown.hear(event)
-
     with written(sweep) as file:
+
+        def hear(event: Event) -> None:
+            listen(event)
+            shown.hear({**event, "message": short(str(event["message"]), file)})
+
         try:
             return call([*words, file, *flags], hear)
         finally:
@@ -233,7 +236,7 @@ def command(
 
 def options(storage: File | None, threads: int | None, memory: str | None) -> list[str]:
     """The flags of every command."""
-    given = {"--storage": None if storage is None else os.fspath(storage), "--threads": threads, "--memory": memory}
+    given = {"--storage": None if storage is None else resolved(storage), "--threads": threads, "--memory": memory}
     return [f"{name}={value}" for name, value in given.items() if value is not None]
 
 
@@ -248,11 +251,18 @@ def written(sweep: Sweep | Settings | File) -> Iterator[str]:
 
     Errors in it name the lines of `Sweep.to_yaml`.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder:
+        file = file_of(sweep, Path(folder) / "sweep.yaml")
         try:
-            yield file_of(sweep, Path(folder) / "sweep.yaml")
+            yield file
         except Error as error:
-            raise Error(str(error).replace(f"{folder}/", ""), error.code, error.output) from None
+            raise Error(short(str(error), file), error.code, error.output) from None
+
+
+def short(text: str, file: str) -> str:
+    """The text with the name alone of a sweep file that stands in a folder of `written`."""
+    folder = Path(file).parent
+    return text.replace(f"{folder}/", "") if folder.name.startswith(TEMPORARY) else text
 
 
 def file_of(sweep: Sweep | Settings | File, path: Path) -> str:

@@ -6,8 +6,9 @@ Every item of the catalogue is ranked for each user but those that are `masked`.
 have something held out, an array of one.
 
 `held_out`, `masked` and `history` have a row for each user: a list of arrays of items' numbers, or a matrix of the shape users x items, a
-sparse one of SciPy or a dense one of zeros and ones. No item of a user may be both held out and masked. `history` is what users are known to
-have, from which the popularity of items follows: `masked` unless it is given; metrics of popularity and diversity need one of the two.
+sparse one of SciPy or a dense one of zeros and ones; frames and series of pandas are taken where their index is 0, 1, 2, … No item of a user
+may be both held out and masked. `history` is what users are known to have, from which the popularity of items follows: `masked` unless it is
+given; metrics of popularity and diversity need one of the two.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike, NDArray
 
+from ranksweep._labels import check_in_order
 from ranksweep._native import native
 from ranksweep._native import numpy as np
 
@@ -115,6 +117,7 @@ class Asked:
 
 def matrix(name: str, values: ArrayLike) -> NDArray[np.float32]:
     """A matrix of 32-bit numbers."""
+    check_in_order(name, values)
     array = np.ascontiguousarray(values, dtype=np.float32)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{name} has the shape {array.shape}, expected two dimensions that are not empty")
@@ -145,6 +148,7 @@ def lists(name: str, rows: Lists | None, users: int, items: int) -> tuple[bytes,
     """Where each user's items begin, and the items."""
     if rows is None:
         rows = [[]] * users
+    check_in_order(name, rows)
     if isinstance(rows, Dense) and not isinstance(rows, Sparse):
         rows = np.asarray(rows)
     if isinstance(rows, Sparse):

@@ -2,13 +2,15 @@
 
 import hashlib
 import io
-import os
 import re
 from collections.abc import Collection, Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ranksweep import _frames
+from ranksweep._labels import index_of
+from ranksweep._paths import resolved
 from ranksweep._program import call
 from ranksweep.commands import File, options, written
 from ranksweep.sweep import Backbone, Block, Dataset, Evaluation, Settings, Sweep
@@ -28,17 +30,19 @@ def external(
     *,
     similarity: str = "dot",
 ) -> Backbone:
-    """A backbone of vectors that were trained elsewhere, written as `.npy` files into `folder`; it stands in a block without losses.
+    """A backbone of vectors that were trained elsewhere, written as files into `folder`; it stands in a block without losses.
 
     `users` has the shape users x dim and `items` items x dim, with rows in the order of the prepared dataset's dense ids: those of
-    `PreparedDataset.users()` and `items()`, and of the matrices that `export` writes. A mapping has such an array for each seed of the sweep.
+    `PreparedDataset.users()` and `items()`, and of the matrices that `export` writes. A frame of pandas whose index is not the default one, 0
+    to n - 1, has the users' or items' own ids there, and its rows in any order. A mapping has such an array for each seed of the sweep.
     Of a dataset with several splits, or with folds, its keys are pairs: the split's seed or the fold's number, and the sweep's seed, or `None`
     where one training on each split stands for all seeds.
     The names of the files have a hash of the vectors, so that those of two trainings stand side by side.
     `similarity` is `dot`, `cosine` or `negative-squared-distance`. `name` is what the leaderboard calls the method, in brackets behind
     `external`.
 
-    Raises `ValueError` where users and items have other seeds, seeds are not all of one form, or arrays are no vectors of one length.
+    Raises `ValueError` where users and items have other seeds, seeds are not all of one form, arrays are no vectors of one length, or the
+    folder's path has braces, which the path of a sweep file has other uses for.
     """
     of_seeds = [set(side) if isinstance(side, Mapping) else None for side in (users, items)]
     if of_seeds[0] != of_seeds[1]:
@@ -47,8 +51,9 @@ def external(
     of_place(of_seeds[0])
     check_shapes(users, items)
     stem = plain(name, r"[^a-zA-Z0-9_.+@-]+")
-    folder = Path(folder).expanduser()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = Path(resolved(folder))
+    if "{" in str(folder) or "}" in str(folder):
+        raise ValueError(f"folder is {str(folder)!r}: expected a path without braces")
     paths = [stored(side, folder, f"{stem}-{what}") for what, side in (("users", users), ("items", items))]
     return Backbone("external", name=name, users=paths[0], items=paths[1], similarity=similarity)
 
@@ -63,12 +68,12 @@ def sweep_of_vectors(
     storage: File,
 ) -> Sweep:
     """The sweep that ranks vectors beside the popularity of a dataset. They go into `vectors/` of the storage, as files."""
-    if "://" in os.fspath(storage):
-        raise ValueError(f"storage is {os.fspath(storage)!r}: vectors are written into it as files, so expected a folder of this machine")
+    if "://" in resolved(storage):
+        raise ValueError(f"storage is {resolved(storage)!r}: vectors are written into it as files, so expected a folder of this machine")
     if not isinstance(dataset, Dataset | Mapping) or (isinstance(dataset, Mapping) and "name" not in dataset):
         found = "a mapping without a name" if isinstance(dataset, Mapping) else type(dataset).__name__
         raise ValueError(f"dataset is {found}: expected a Dataset, or a mapping with its keys")
-    storage = os.path.expanduser(storage)
+    storage = resolved(storage)
     backbone = external(name, users, items, Path(storage) / "vectors", similarity=similarity)
     grid: list[Block | Settings] = [Block([Backbone("popularity"), backbone])]
     keys: Collection[Any] = users.keys() if isinstance(users, Mapping) else []
@@ -138,35 +143,74 @@ def hash_of(files: Mapping[Any, bytes]) -> str:
 
 
 def stored(vectors: "Vectors", folder: Path, stem: str) -> str:
-    """Writes the vectors of one side, each file whole; the path as a sweep file has it."""
-    import numpy as np
+    """Writes the vectors of one side, each file whole; the path as a sweep file has it.
 
-    def content(array: "ArrayLike") -> bytes:
-        found = np.asarray(array)
-        file = io.BytesIO()
-        np.save(file, found.astype(np.float32) if found.dtype.kind in "iu" else found)
-        return file.getvalue()
-
+    Raises `ValueError` where the vectors of some seeds alone have own ids.
+    """
     arrays: Mapping[Any, ArrayLike] = vectors if isinstance(vectors, Mapping) else {(): vectors}
+    have_ids = {has_own_ids(array) for array in arrays.values()}
+    if len(have_ids) > 1:
+        raise ValueError("some frames have an index of own ids and others have not: expected one of all seeds, or none")
+    content, suffix = (parquet, "parquet") if have_ids == {True} else (npy, "npy")
     files = {seed: content(array) for seed, array in arrays.items()}
     stem = f"{stem}-{hash_of(files)}"
     for seed, bytes_of_seed in files.items():
         parts = seed if isinstance(seed, tuple) else (seed,)
-        file = folder / ("-".join([stem, *(str(part) for part in parts if part is not None)]) + ".npy")
-        beside = file.with_name(f".{file.name}.{os.getpid()}")
-        beside.write_bytes(bytes_of_seed)
-        os.replace(beside, file)
-    return str(folder / f"{stem}{of_place(arrays if isinstance(vectors, Mapping) else None)}.npy")
+        file = folder / ("-".join([stem, *(str(part) for part in parts if part is not None)]) + f".{suffix}")
+        _frames.write(file, bytes_of_seed)
+    return str(folder / f"{stem}{of_place(arrays if isinstance(vectors, Mapping) else None)}.{suffix}")
 
 
-def export(sweep: Sweep | Settings | File, out: File, format: str = "npz", *, dataset: str | None = None, storage: File | None = None) -> Path:
-    """Writes the splits of a sweep's datasets for other programs, and gives the folder `out`, which has one for each dataset.
+def has_own_ids(array: "ArrayLike") -> bool:
+    """Whether the rows of a frame of pandas have labels, and not only places."""
+    index = index_of(array)
+    return index is not None and not (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1))
 
-    `format` is `npz` (matrices for `scipy.sparse.load_npz`), `csv`, `recbole`, `lenskit` or `elliot`. `dataset` names one of several.
-    Beside each split stand `user_ids.txt` and `item_ids.txt`, the own ids in the order of rows and columns.
+
+def npy(array: "ArrayLike") -> bytes:
+    """Vectors as a file of NumPy."""
+    import numpy as np
+
+    found = np.asarray(array)
+    file = io.BytesIO()
+    np.save(file, found.astype(np.float32) if found.dtype.kind in "iu" else found)
+    return file.getvalue()
+
+
+def parquet(array: Any) -> bytes:
+    """Vectors of a frame with their own ids, its index, as a Parquet file."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    ids, vectors = pa.array(map(str, array.index)), list(np.asarray(array, dtype=np.float32))
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"id": ids, "vector": pa.array(vectors, pa.list_(pa.float32()))}), sink)
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+
+
+def export(
+    sweep: Sweep | Settings | File,
+    out: File,
+    format: str = "npz",
+    *,
+    dataset: str | None = None,
+    trial: str | None = None,
+    storage: File | None = None,
+) -> Path:
+    """Writes the splits of a sweep's datasets, or the vectors of a trial, for other programs, and gives the folder `out`.
+
+    `format` is of splits `npz` (matrices for `scipy.sparse.load_npz`), `csv`, `recbole`, `lenskit` or `elliot`, in a folder for each dataset,
+    of which `dataset` names one; of vectors `npy`, `safetensors` or `parquet`: those of the leaderboard's winner, or of `trial`, which
+    `embeddings` gives as arrays. `user_ids.txt` and `item_ids.txt` have the own ids in the order of rows and columns.
     """
-    out = os.path.expanduser(out)
-    chosen = [] if dataset is None else [f"--dataset={dataset}"]
+    exported(sweep, out, format, dataset, trial, storage)
+    return Path(resolved(out))
+
+
+def exported(sweep: Sweep | Settings | File, out: File, format: str, dataset: str | None, trial: str | None, storage: File | None) -> str:
+    """Exports, and gives what the program says of it."""
+    chosen = [f"--{name}={value}" for name, value in {"dataset": dataset, "trial": trial}.items() if value is not None]
     with written(sweep) as file:
-        call(["export", file, f"--format={format}", f"--out={out}", *chosen, *options(storage, None, None)], lambda event: None)
-    return Path(out)
+        flags = [f"--format={format}", f"--out={resolved(out)}", *chosen, *options(storage, None, None)]
+        return call(["export", file, *flags], lambda event: None)

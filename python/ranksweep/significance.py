@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import ArrayLike
 
 from ranksweep import _yaml
+from ranksweep._labels import aligned
 from ranksweep._native import native
 from ranksweep._native import numpy as np
 from ranksweep.sweep import Settings, Significance
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+    #: The users' values of each method by its name.
+    Methods = Mapping[str, ArrayLike] | pandas.DataFrame | polars.DataFrame
+
 #: Columns of `significance.parquet` that say which numbers were compared: here it is those that were given.
 OF_SWEEPS = ["dataset", "metric", "cutoff", "primary"]
 
 
 @overload
 def compare(
-    methods: Mapping[str, ArrayLike],
+    methods: Methods,
     settings: Significance | Settings | None = None,
     *,
     fixed: Collection[str] = (),
@@ -37,7 +41,7 @@ def compare(
 ) -> pandas.DataFrame: ...
 @overload
 def compare(
-    methods: Mapping[str, ArrayLike],
+    methods: Methods,
     settings: Significance | Settings | None = None,
     *,
     fixed: Collection[str] = (),
@@ -45,14 +49,14 @@ def compare(
 ) -> polars.DataFrame: ...
 @overload
 def compare(
-    methods: Mapping[str, ArrayLike],
+    methods: Methods,
     settings: Significance | Settings | None = None,
     *,
     fixed: Collection[str] = (),
     frame: Literal["arrow"],
 ) -> pa.Table: ...
 def compare(
-    methods: Mapping[str, ArrayLike],
+    methods: Methods,
     settings: Significance | Settings | None = None,
     *,
     fixed: Collection[str] = (),
@@ -60,18 +64,21 @@ def compare(
 ) -> Any:
     """Compares methods by their users' values of one metric: a row for each pair and test, as in `significance.parquet`.
 
-    A method is an array with a value for each user, of one training, or of the shape seeds x users. All have the same users in the same order.
+    A method is an array with a value for each user, of one training, or of the shape seeds x users. All have the same users in the same order;
+    a series of pandas is brought into the order of the first one by its index. A frame of pandas or Polars has a method in each column.
     Of one training nothing is known of other seeds: where no method has several, `over` says `users`. `fixed` names methods that fit without
     a seed, such as popularity or EASE, which would be the same however often they were trained. `settings` are the `significance` of a sweep
     file: `Significance(tests=["paired-t"], margin="1%")`.
 
     Raises `ValueError` for arrays that do not go together and for settings that cannot be.
     """
+    if hasattr(methods, "columns"):
+        methods = {name: methods[name] for name in methods.columns}
     if not isinstance(methods, Mapping):
         raise ValueError(f"methods is {type(methods).__name__}, expected a mapping of names to arrays")
     if wrong := [name for name in methods if not isinstance(name, str)]:
         raise ValueError(f"methods has the name {wrong[0]!r}, expected a text")
-    arrays = {name: np.asarray(values, dtype=np.float64) for name, values in methods.items()}
+    arrays = {name: np.asarray(values, dtype=np.float64) for name, values in aligned(methods).items()}
     users = {name: array.shape[-1] if array.ndim in (1, 2) else 0 for name, array in arrays.items()}
     if len(arrays) < 2:
         raise ValueError(f"methods has {len(arrays)} of them, expected two or more")

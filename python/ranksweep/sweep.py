@@ -7,6 +7,7 @@ prints them, and it refuses what it does not know with the nearest name. Where o
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ Settings = Mapping[str, Any]
 class Kind(dict[str, Any]):
     """A kind and its settings, as `{kind: mf, dim: 32}` in a sweep file."""
 
-    def __init__(self, kind: str, /, **settings: Any) -> None:
+    def __init__(self, kind: str, **settings: Any) -> None:
         super().__init__(kind=kind, **settings)
 
     def __repr__(self) -> str:
@@ -53,12 +54,45 @@ class Split(Kind):
 class Source(dict[str, Any]):
     """Where interactions come from: `Source("movielens", path="ml-latest-small/ratings.csv")`."""
 
-    def __init__(self, format: str, /, **settings: Any) -> None:
+    def __init__(self, format: str, **settings: Any) -> None:
         super().__init__(format=format, **settings)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        folder: str | os.PathLike[str],
+        *,
+        user: str = "user_id",
+        item: str = "item_id",
+        rating: str | None = None,
+        timestamp: str | None = None,
+    ) -> "Source":
+        """The interactions of a frame of pandas, Polars or Arrow, by the names of its columns; written as a Parquet file into `folder`.
+
+        The file's name has a hash of what it holds: the same frame is the same dataset, and a changed one another.
+
+        Raises `ValueError` for columns that are not there and for values that are missing.
+        """
+        from ranksweep._frames import stored
+
+        columns = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
+        given = {key: name for key, name in columns.items() if name is not None}
+        return cls("parquet", path=stored(frame, folder, list(given.values())), columns=given)
 
 
 class Section:
     """A part of a sweep file."""
+
+    def __new__(cls, *values: Any, **settings: Any) -> Any:
+        """Says which setting is meant, where a name is none."""
+        known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        for name in settings:
+            if name not in known:
+                nearest = get_close_matches(name, known, n=1)
+                hint = f"did you mean `{nearest[0]}`?" if nearest else f"it has {', '.join(known)}"
+                raise TypeError(f"{cls.__name__} has no `{name}`: {hint}")
+        return super().__new__(cls)
 
     def content(self) -> dict[str, Any]:
         """The part as plain dicts and lists, without what is left out."""

@@ -8,6 +8,8 @@ from importlib.metadata import requires, version
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
 import pyarrow as pa
 import pytest
 import pytrec_eval
@@ -305,3 +307,32 @@ def test_values_can_be_changed() -> None:
     values = metrics.of_scores([[3, 2, 1], [1, 2, 3]], [[0], []], "recall@1")["recall@1"]
     values[np.isnan(values)] = 0
     assert values.tolist() == [1, 0]
+
+
+def test_labels_say_whose_values_are_whose() -> None:
+    random = np.random.default_rng(0)
+    one = random.normal(0.3, 0.1, 300)
+    other = one + random.normal(0.004, 0.02, 300)
+    asked = {"tests": ["paired-t"]}
+    expected = significance.compare({"one": one, "other": other}, asked, frame="arrow")
+    frame = pandas.DataFrame({"one": one, "other": other}, index=[f"u{user}" for user in range(300)])
+    shuffled = frame.other.sample(frac=1, random_state=1)
+    by_seeds = pandas.DataFrame([frame.one]), pandas.DataFrame([shuffled])
+    for given in (frame, polars.DataFrame({"one": one, "other": other}), {"one": frame.one, "other": shuffled}):
+        assert significance.compare(given, asked, frame="arrow").equals(expected)
+    assert significance.compare({"one": by_seeds[0], "other": by_seeds[1]}, asked, frame="arrow").equals(expected)
+    assert not significance.compare({"one": frame.one, "other": shuffled.to_numpy()}, asked, frame="arrow").equals(expected)
+    with pytest.raises(ValueError, match=r"methods\['other'\] is of other users than methods\['one'\]"):
+        significance.compare({"one": frame.one, "other": frame.other.rename({"u0": "v0"})}, asked)
+
+
+def test_rows_with_labels_are_not_taken_by_their_places() -> None:
+    held_out = pandas.DataFrame({"user": [1, 1, 0, 2], "item": [0, 1, 2, 3]})
+    scores = np.random.default_rng(0).normal(size=(3, 8))
+    ordered = held_out.groupby("user").item.apply(list)
+    by_lists = metrics.of_scores(scores, [[2], [0, 1], [3]])["ndcg@20"]
+    np.testing.assert_array_equal(metrics.of_scores(pandas.DataFrame(scores), ordered)["ndcg@20"], by_lists)
+    with pytest.raises(ValueError, match=r"held_out has the index \[1, 0, 2\]…, and rows are taken by their places: expected 0, 1, 2"):
+        metrics.of_scores(scores, held_out.groupby("user", sort=False).item.apply(list))
+    with pytest.raises(ValueError, match=r"scores has the index \['a', 'b', 'c'\]"):
+        metrics.of_scores(pandas.DataFrame(scores, index=list("abc")), ordered)

@@ -83,6 +83,29 @@ def test_a_wrong_file_is_said_in_the_programs_words(tmp_path: Path) -> None:
         assert caught.value.code == 2
 
 
+def test_a_sweep_made_here_is_named_without_the_folder_that_it_is_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = small(tmp_path).content() | {"metrics": ["ndcg"]}
+    with pytest.raises(ranksweep.Error, match=r"^sweep\.yaml:\d+:1: metrics: unknown key"):
+        ranksweep.run(content)
+    assert "error: sweep.yaml:" in capsys.readouterr().err
+
+
+def test_texts_have_no_colours_in_a_notebook(storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):  # as ipykernel sets them
+        monkeypatch.setenv(name, "1")
+    assert ranksweep.kinds("bpr").startswith("loss bpr: ")
+    with pytest.raises(ranksweep.Error, match=r"^invalid value '0' for '--threads <N>'"):
+        ranksweep.run(small(storage), threads=0, progress=False)
+
+
+def test_variables_stand_in_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUNS", str(tmp_path / "runs"))
+    [dataset] = ranksweep.prepare(small(Path("elsewhere")), storage="${RUNS}/a", progress=False)
+    assert dataset.folder.parent == tmp_path / "runs" / "a" / "datasets"
+    with pytest.raises(ranksweep.Error, match=r"\$\{NO_SUCH\}/a: the environment variable NO_SUCH is not set"):
+        ranksweep.prepare(small(tmp_path), storage="${NO_SUCH}/a", progress=False)
+
+
 def test_a_wrong_flag_is_said_in_the_programs_words(storage: Path) -> None:
     with pytest.raises(ranksweep.Error, match="invalid value '0' for '--threads <N>'") as caught:
         ranksweep.run(small(storage), threads=0, progress=False)
@@ -139,6 +162,27 @@ ranksweep.run(test_commands.long(Path({storage!r})))
 
 def test_ctrl_c_reaches_the_program_once(tmp_path: Path) -> None:
     script = SCRIPT.format(path=[str(Path(__file__).parent)], storage=str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stderr is not None
+        before = until(process.stderr.readline, "evaluated epoch=")
+        os.killpg(process.pid, signal.SIGINT)
+        after = process.stderr.read()
+    assert "KeyboardInterrupt" in after, before + after
+    assert list(tmp_path.glob("trials/*/resume/*"))
+    assert not running(str(tmp_path))
+
+
+IN_A_THREAD = """
+import asyncio, sys
+sys.path[:0] = {path!r}
+from pathlib import Path
+import ranksweep, test_commands
+asyncio.run(asyncio.to_thread(ranksweep.run, test_commands.long(Path({storage!r}))))
+"""
+
+
+def test_ctrl_c_reaches_the_program_of_another_thread(tmp_path: Path) -> None:
+    script = IN_A_THREAD.format(path=[str(Path(__file__).parent)], storage=str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stderr is not None
         before = until(process.stderr.readline, "evaluated epoch=")

@@ -23,7 +23,7 @@ def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
     exec(compile("\n".join(blocks), "docs/python.md", "exec"), {})
     out = capsys.readouterr().out
     assert "4 methods, 12 trials" in out
-    assert len(blocks) == 6
+    assert len(blocks) == 8
     assert ranksweep.plan("toys.yaml").trials
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse as sp
 from conftest import small
@@ -125,6 +126,29 @@ def test_each_split_has_vectors_of_its_own(tmp_path: Path) -> None:
     assert found == expected | {("external(splits)", fold, None) for fold in (1, 2, 3)}
     board = ranksweep.evaluate(users=alone[0], items=alone[1], dataset=data, storage=tmp_path / "runs", progress=False)
     assert {row["title"] for row in board.leaderboard("arrow").to_pylist()} == {"popularity", "external(vectors)"}
+
+
+def test_own_ids_of_a_frame_place_its_rows(tmp_path: Path) -> None:
+    [dataset] = small(tmp_path).datasets
+    prepared = ranksweep.prepare(small(tmp_path), progress=False)[0]
+    random = np.random.default_rng(1)
+    sides = {side: random.normal(size=(prepared.manifest[side], 4)) for side in ("users", "items")}
+    labelled = {side: pandas.DataFrame(sides[side], index=prepared.table(side)()[f"{side[:-1]}_id"]) for side in sides}
+    shuffled = {side: frame.sample(frac=1, random_state=0) for side, frame in labelled.items()}
+    default = {side: frame.reset_index(drop=True) for side, frame in labelled.items()}
+    means = []
+    for at, given in enumerate([sides, labelled, shuffled, default]):
+        results = ranksweep.evaluate(**given, dataset=dataset, storage=tmp_path / str(at), progress=False)
+        board = results.leaderboard("polars").filter(title="external(vectors)", metric="ndcg", cutoff=20)
+        means.append(board["mean"].item())
+    assert len(set(means)) == 1, means
+    with pytest.raises(ValueError, match="some frames have an index of own ids and others have not"):
+        ranksweep.external("x", {1: sides["users"], 2: labelled["users"]}, {1: sides["items"], 2: labelled["items"]}, tmp_path)
+
+
+def test_a_folder_with_braces_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="expected a path without braces"):
+        ranksweep.external("x", [[1.0]], [[1.0]], tmp_path / "of {seed}")
 
 
 @pytest.mark.parametrize("seeds", [[1, (1, 1)], [(1, 1), (2, None)], [(1,)], ["1"], []])

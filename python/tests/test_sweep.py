@@ -2,10 +2,12 @@
 
 import re
 from dataclasses import fields
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 import yaml
 from conftest import BY_HAND, small
@@ -62,6 +64,30 @@ def test_printed_values_are_those_of_the_working_directory(tmp_path: Path, monke
     sweep.printed = "other.csv"
     with pytest.raises(ranksweep.Error, match=rf"printed: {tmp_path}/other\.csv"):
         ranksweep.plan(sweep)
+
+
+@pytest.mark.parametrize("test", [date(2024, 5, 1), datetime(2024, 5, 1), np.datetime64("2024-05-01"), *pandas.to_datetime(["2024-05-01"])])
+def test_a_split_may_be_at_a_date(tmp_path: Path, test: object) -> None:
+    (tmp_path / "log.csv").write_text("u,i,t\n" + "".join(f"{n % 7},{n % 11},2024-0{4 + n % 2}-02\n" for n in range(70)))
+    source = ranksweep.Source("delimited", path=tmp_path / "log.csv", columns={"user": "u", "item": "i", "timestamp": "t"})
+    sweep = small(tmp_path)
+    sweep.datasets = [ranksweep.Dataset("log", source, split=ranksweep.Split("temporal", test=test))]
+    sweep.grid = [ranksweep.Block([ranksweep.Backbone("popularity")])]
+    [dataset] = ranksweep.prepare(sweep, progress=False)
+    assert (dataset.manifest["train"], dataset.manifest["test"]) == (35, 35)
+
+
+def test_names_of_settings_are_checked_here() -> None:
+    assert ranksweep.Loss(kind="bpr") == ranksweep.Loss("bpr")
+    assert ranksweep.Source(format="movielens", path="x") == ranksweep.Source("movielens", path="x")
+    wrongs: list[tuple[type, dict[str, Any], str]] = [
+        (ranksweep.Training, {"epoch": 3}, "Training has no `epoch`: did you mean `epochs`?"),
+        (ranksweep.Dataset, {"name": "x", "source": {}, "kcore": 5}, "Dataset has no `kcore`: did you mean `k_core`?"),
+        (ranksweep.Preparation, {"x": 1}, "Preparation has no `x`: it has engine, executors"),
+    ]
+    for section, settings, message in wrongs:
+        with pytest.raises(TypeError, match=re.escape(message)):
+            section(**settings)
 
 
 @pytest.mark.parametrize(
