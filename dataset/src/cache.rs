@@ -51,7 +51,7 @@ impl Cache {
         }
         let bytes = at.read()?;
         if checksum(&bytes) == entry.sha256 {
-            let stored = kept.write(bytes.clone()).map_err(|error| error.to_string());
+            let stored = kept.write(bytes.clone()).map_err(|error| error.whole());
             if let Err(error) = stored.and_then(|()| self.shrink(&entry.sha256).map_err(|error| error.to_string())) {
                 tracing::warn!(error, "the cache of datasets cannot be used; choose another folder with --cache");
             }

@@ -66,6 +66,14 @@ impl Error {
         matches!(self, Self::Damaged { .. })
     }
 
+    /// The error and its cause in one line.
+    pub fn whole(&self) -> String {
+        match self.source() {
+            Some(cause) => format!("{self}: {cause}"),
+            None => self.to_string(),
+        }
+    }
+
     pub(crate) fn store(action: &'static str, at: impl ToString, source: &(impl Cause + 'static)) -> Self {
         Self::Store { action, at: at.to_string(), source: in_words(source).into() }
     }

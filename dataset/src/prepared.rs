@@ -191,7 +191,7 @@ impl Dataset {
     /// As for [`read_manifest`](Self::read_manifest), and [`Error::Damaged`] for a table that is missing or has another size.
     pub fn find(folder: &Location) -> Result<Manifest> {
         let manifest = Self::read_manifest(folder)?;
-        let sizes: HashMap<String, u64> = folder.list_with_sizes()?.into_iter().map(|(at, size)| (at.name().to_owned(), size)).collect();
+        let sizes: HashMap<String, u64> = folder.listing()?.into_iter().map(|file| (file.at.name().to_owned(), file.bytes)).collect();
         match manifest.files.iter().find(|(name, entry)| sizes.get(*name) != Some(&entry.bytes)) {
             None => Ok(manifest),
             Some((name, entry)) => {

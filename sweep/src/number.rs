@@ -8,6 +8,12 @@ pub(super) fn value(value: f64) -> String {
     format!("{value:.4}")
 }
 
+/// A number with the decimals that a unit of its last digit has: `0.40` where that is 0.01.
+pub(super) fn rounded(value: f64, unit: f64) -> String {
+    let decimals = (-unit.log10()).round().clamp(0.0, 17.0) as usize;
+    format!("{value:.decimals$}")
+}
+
 /// A difference: four decimals and a sign.
 pub(super) fn difference(difference: f64) -> String {
     format!("{difference:+.4}").replace('-', "\u{2212}")

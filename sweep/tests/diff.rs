@@ -83,11 +83,11 @@ fn a_name_that_is_used_again_keeps_what_was_there() {
 
     // What only the history holds stays where unreferenced trials go.
     sandbox.write("other.yaml", SWEEP.replace("name: tiny", "name: other"));
-    let gc = sandbox.ended(&mut sandbox.command(&["gc", "other.yaml", "--unreferenced", "--yes"]));
+    let gc = sandbox.ended(&mut sandbox.command(&["gc", "other.yaml", "--min-age", "0", "--unreferenced", "--yes"]));
     assert!(gc.code == Some(0) && gc.out.starts_with("0 files removed"), "{}\n{}", gc.out, gc.error);
     // A copy that was not finished is no history, and goes.
     fs::remove_file(kept(&sandbox, 2).join("tables.json")).unwrap();
-    let gc = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--yes"]));
+    let gc = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--min-age", "0", "--yes"]));
     assert!(gc.out.contains("history/2-") && gc.out.contains("metrics.parquet") && !gc.out.contains("history/1-"), "{}", gc.out);
 }
 

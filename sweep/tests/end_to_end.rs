@@ -167,7 +167,7 @@ fn kills_and_thread_counts_change_no_byte() {
         killed.kill_after(lines);
     }
     killed.expect(0, &["run", "s.yaml", "--threads", "2"]);
-    killed.expect(0, &["gc", "s.yaml", "--yes"]); // what a process was writing when it was killed
+    killed.expect(0, &["gc", "s.yaml", "--min-age", "0", "--yes"]); // what a process was writing when it was killed
     assert_same(&killed.results(), &whole.results(), "a killed run with two threads");
 }
 

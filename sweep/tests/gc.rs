@@ -10,7 +10,7 @@ use support::{SWEEP, Sandbox, changed};
 impl Sandbox {
     fn gc(&self, flags: &[&str]) -> String {
         let yes = if flags.contains(&"--dry-run") { None } else { Some("--yes") };
-        let ended = self.ended(self.command(&["gc", "s.yaml"]).args(flags).args(yes));
+        let ended = self.ended(self.command(&["gc", "s.yaml", "--min-age", "0"]).args(flags).args(yes));
         assert_eq!(ended.code, Some(0), "{}", ended.error);
         ended.out
     }
@@ -124,13 +124,48 @@ fn what_users_store_beside_it_stays() {
     }
 }
 
+/// What another process may be writing: parts of a dataset, a trial or tables whose marker comes last, in folders that something was written into of late.
+#[test]
+fn what_was_written_of_late_is_left_alone() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let (dataset, trial) = (sandbox.folder("datasets", ""), sandbox.folder("trials", ""));
+    for file in ["manifest.json", "users.parquet"] {
+        std::fs::remove_file(sandbox.path(&format!("{dataset}/{file}"))).unwrap();
+    }
+    sandbox.put(&format!("{trial}/resume/state.safetensors"), "state");
+    sandbox.put("runs/sweeps/tiny/leaderboard.parquet#1", "half");
+    let all = files(&sandbox);
+    let by_default = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--yes"]));
+    assert_eq!(by_default.code, Some(0), "{}", by_default.error);
+    assert!(
+        by_default.out.starts_with("0 files removed, 0 B\n") && by_default.out.contains("left alone: something was written beside them")
+    );
+    assert_eq!(files(&sandbox), all);
+    // An old file stays as long as another of its folder is young.
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(7200);
+    let age = |path: &str| std::fs::File::options().append(true).open(sandbox.path(path)).unwrap().set_modified(old).unwrap();
+    let below: Vec<String> = all.iter().filter(|file| file.starts_with(&dataset)).cloned().collect();
+    below.iter().skip(1).for_each(|file| age(file));
+    let after = |what: &str| {
+        let ended = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--yes"]));
+        assert_eq!(ended.code, Some(0), "{what}: {}", ended.error);
+        files(&sandbox)
+    };
+    assert_eq!(after("one is young"), all);
+    age(&below[0]);
+    let left = after("all are old");
+    assert!(left.len() < all.len() && all.difference(&left).all(|file| file.starts_with(&dataset)), "{left:?}");
+    assert!(sandbox.path(&format!("{trial}/resume/state.safetensors")).exists(), "its trial was written of late");
+}
+
 #[test]
 fn a_storage_without_the_mark_is_refused() {
     let sandbox = Sandbox::new(SWEEP);
     OWN.iter().for_each(|path| sandbox.put(&format!("runs/{path}"), "their own"));
     let all = files(&sandbox);
     for flag in ["--yes", "--dry-run", "--unreferenced"] {
-        let refused = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", flag]));
+        let refused = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--min-age", "0", flag]));
         let complaint = refused.complaint(1);
         assert!(complaint.starts_with("FOLDER/runs has no mark of ranksweep (ranksweep.json)"), "{complaint}");
     }
@@ -162,12 +197,12 @@ fn where_nobody_can_be_asked_yes_is_needed() {
     sandbox.run_well();
     let state = format!("{}/resume/state.safetensors", sandbox.folder("trials", ""));
     sandbox.put(&state, "state");
-    let refused = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml"]));
+    let refused = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--min-age", "0"]));
     assert_eq!(refused.complaint(2), "1 file would be removed, and nobody can be asked here: pass --yes, or --dry-run to look");
     assert!(refused.out.contains("state of a training that has ended") && sandbox.path(&state).exists(), "{}", refused.out);
     sandbox.gc(&[]);
     assert!(!sandbox.path(&state).exists());
-    let nothing = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml"]));
+    let nothing = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--min-age", "0"]));
     assert_eq!((nothing.code, nothing.out.as_str()), (Some(0), "0 files removed, 0 B\n"));
 }
 
@@ -216,7 +251,7 @@ fn at_a_terminal_files_go_only_when_somebody_says_so() {
     let state = format!("{}/resume/state.safetensors", sandbox.folder("trials", ""));
     for (answer, goes) in [("", false), ("n", false), ("of course not", false), ("y", true), ("yes", true)] {
         sandbox.put(&state, "state");
-        let (code, shown) = terminal::answered(&mut sandbox.command(&["gc", "s.yaml"]), "remove 1 file? [y/N] ", answer);
+        let (code, shown) = terminal::answered(&mut sandbox.command(&["gc", "s.yaml", "--min-age", "0"]), "remove 1 file? [y/N] ", answer);
         let (listed, asked) = (shown.find("state of a training that has ended").unwrap(), shown.find("remove 1 file? [y/N] ").unwrap());
         assert!(code == Some(0) && listed < asked, "{shown}");
         assert!(shown.contains(if goes { "1 file removed, 5 B" } else { "1 file would be removed, 5 B" }), "{shown}");
@@ -271,7 +306,7 @@ fn what_no_sweep_holds_goes_when_asked() {
     let trials = |files: &BTreeSet<String>| files.iter().filter(|file| file.ends_with("/done.json")).count();
     assert_eq!((trials(&first), trials(&both), trials(&second)), (3, 5, 3));
     sandbox.put("runs/sweeps/broken/plan.json", "{}");
-    let refused = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--unreferenced", "--yes"]));
+    let refused = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--min-age", "0", "--unreferenced", "--yes"]));
     assert!(refused.complaint(1).contains("sweeps/broken/plan.json is not a plan that this build reads; nothing was removed"));
 }
 
@@ -285,7 +320,7 @@ fn a_living_claim_is_respected_and_a_dead_one_is_not() {
     assert!(Path::new(&sandbox.path(claim)).exists());
     let long = CLAIM.replace("0.05", "3600");
     sandbox.put(claim, &long);
-    let mut refused = sandbox.command(&["gc", "s.yaml", "--yes"]);
+    let mut refused = sandbox.command(&["gc", "s.yaml", "--min-age", "0", "--yes"]);
     let child = refused.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     // Its owner renews it again and again, as long as it takes.
     let ended = std::thread::scope(|threads| {

@@ -63,7 +63,7 @@ fn a_fold_in_goes_with_its_dataset() {
     assert_eq!(sandbox.stored("fold-in.parquet").len(), 1);
     sandbox.write("s.yaml", on(RANDOM));
     sandbox.run_well();
-    let ended = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--unreferenced", "--yes"]));
+    let ended = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--min-age", "0", "--unreferenced", "--yes"]));
     assert_eq!(ended.code, Some(0), "{}", ended.error);
     assert_eq!((sandbox.stored("fold-in.parquet").len(), sandbox.stored("manifest.json").len()), (0, 1));
 }

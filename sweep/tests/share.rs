@@ -62,6 +62,16 @@ fn two_processes_train_each_trial_once_and_end_with_the_bytes_of_one() {
     assert!(shared.results() == alone().results());
 }
 
+/// Where no file can be written, the store's conditions are not what is wrong.
+#[test]
+fn a_storage_that_takes_no_claim_is_told_by_its_own_words() {
+    let shared = prepared();
+    std::fs::write(shared.path("runs/claims"), "a file where a folder is expected").unwrap();
+    let refused = shared.ended(&mut shared.command(&["train", "s.yaml", "--share"]));
+    let complaint = refused.complaint(1);
+    assert!(complaint.contains("Not a directory") && !complaint.contains("honours"), "{complaint}");
+}
+
 #[test]
 fn the_trial_of_a_killed_process_is_taken_over() {
     let shared = prepared();

@@ -89,14 +89,14 @@ fn a_split_is_shared_with_the_sweep_that_has_it_alone() {
     let ids = |rows: &mut dyn Iterator<Item = TrialRow>| rows.map(|row| row.trial).collect::<HashSet<String>>();
     assert_eq!(ids(&mut of_split(8)), ids(&mut alone.into_iter()));
     // Nothing of either split is without a sweep; without the list, what the other split has is.
-    assert!(well(&sandbox, "gc s.yaml --unreferenced --dry-run").starts_with("0 files"));
+    assert!(well(&sandbox, "gc s.yaml --min-age 0 --unreferenced --dry-run").starts_with("0 files"));
     sandbox.write("s.yaml", on_splits("[8]"));
     sandbox.run_well();
     assert!(rows(&sandbox).iter().all(|row| row.split_seed.is_none()));
     // What the tables of both splits are of is held by the history, for as long as it is there.
-    assert!(well(&sandbox, "gc s.yaml --unreferenced --dry-run").starts_with("0 files"));
+    assert!(well(&sandbox, "gc s.yaml --min-age 0 --unreferenced --dry-run").starts_with("0 files"));
     std::fs::remove_dir_all(sandbox.path("runs/sweeps/tiny/history")).unwrap();
-    well(&sandbox, "gc s.yaml --unreferenced --yes");
+    well(&sandbox, "gc s.yaml --min-age 0 --unreferenced --yes");
     assert_eq!((sandbox.stored("manifest.json").len(), sandbox.stored("done.json").len()), (1, 5));
 }
 

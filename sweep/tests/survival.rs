@@ -49,9 +49,15 @@ fn trials_without_time_do_not_take_the_sweep_down() {
 fn a_sweep_whose_time_is_over_has_ended_for_whoever_watches_it() {
     let sandbox = Sandbox::new(&endless().replace("training: {", "training: {time_limit_minutes: 0.01, "));
     assert_eq!(sandbox.run().complaint(1), "2 trials did not end; everything else was done");
-    let mut command = sandbox.command(&["status", "s.yaml", "--watch"]);
-    command.env("HOME", sandbox.path("home")).env_remove("KUBECONFIG").env_remove("KUBERNETES_SERVICE_HOST");
-    let watched = sandbox.ended(&mut command);
+    let watch = |flags: &[&str]| {
+        let mut command = sandbox.command(&["status", "s.yaml", "--watch"]);
+        command.args(flags).env("HOME", sandbox.path("home")).env_remove("KUBECONFIG").env_remove("KUBERNETES_SERVICE_HOST");
+        sandbox.ended(&mut command)
+    };
+    let watched = watch(&[]);
+    assert_eq!(watched.code, Some(1), "{}", watched.error);
+    let json: serde_json::Value = serde_json::from_str(watch(&["--json"]).out.trim()).unwrap();
+    assert_eq!(json["counts"], serde_json::json!({"done": 1, "failed": 2}));
     assert!(!watched.out.contains("note:"), "no cluster is missed where none is named: {}", watched.out);
     assert!(watched.out.contains("1 done, 0 running, 0 waiting, 2 failed"), "{}", watched.out);
     assert!(watched.out.contains("a larger limit goes on from it"), "{}", watched.out);

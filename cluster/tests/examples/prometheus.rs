@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct PodMonitor {
     selector: Selector,
+    pod_target_labels: Vec<String>,
     pod_metrics_endpoints: Vec<Endpoint>,
 }
 

@@ -14,7 +14,7 @@ mod words;
 mod write;
 
 pub(crate) use read::checked;
-pub use server::wait_for_first_answers;
+pub use server::{longest_operation, wait_for_first_answers};
 pub use unfinished::Unfinished;
 
 use crate::{Error, FileEntry, Result, redact::redacted};
@@ -55,6 +55,17 @@ struct Expected {
     remedy: String,
 }
 
+/// A file that a listing names.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Where the file is.
+    pub at: Location,
+    /// Its size.
+    pub bytes: u64,
+    /// When it was last written, by the store's clock.
+    pub modified: SystemTime,
+}
+
 impl Location {
     /// Reads a location from a URL, or from a path that is relative to the working directory, or to the home folder where it starts with `~/`.
     ///
@@ -77,7 +88,7 @@ impl Location {
             return Err(refuse("write `az://container/path`, and name the account in AZURE_STORAGE_ACCOUNT_NAME".to_owned()));
         }
         let base = format!("{}://{}", url.scheme(), &url[url::Position::BeforeHost..url::Position::AfterPort]);
-        let server = Server::of(&url, &base).map_err(|error| refuse(error.to_string()))?;
+        let server = Server::of(&url, &base).map_err(refuse)?;
         let (kind, path) = object_store::ObjectStoreScheme::parse(&url).map_err(|error| refuse(error.to_string()))?;
         // The bucket is a part of the path there, or of the host.
         if matches!(url.scheme(), "http" | "https") && kind != object_store::ObjectStoreScheme::Http {
@@ -216,18 +227,19 @@ impl Location {
     /// # Errors
     /// [`Error::Store`] when the store cannot list. A missing folder is an empty one.
     pub fn list(&self) -> Result<Vec<Self>> {
-        Ok(self.list_with_sizes()?.into_iter().map(|(file, _)| file).collect())
+        Ok(self.listing()?.into_iter().map(|file| file.at).collect())
     }
 
-    /// All files below this folder with their sizes in bytes, sorted by path.
+    /// All files below this folder with what a listing says of them, sorted by path.
     ///
     /// # Errors
     /// As for [`list`](Self::list).
-    pub fn list_with_sizes(&self) -> Result<Vec<(Self, u64)>> {
+    pub fn listing(&self) -> Result<Vec<Listed>> {
         let listing = || self.server.store.list(Some(&self.path)).try_collect::<Vec<ObjectMeta>>();
         let found = self.server.attempt(listing).map_err(|error| self.store_error("list", &error))?;
-        let mut files: Vec<_> = found.into_iter().map(|file| (self.at(file.location), file.size)).collect();
-        files.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
+        let listed = |file: ObjectMeta| Listed { at: self.at(file.location), bytes: file.size, modified: file.last_modified.into() };
+        let mut files: Vec<_> = found.into_iter().map(listed).collect();
+        files.sort_by(|a, b| a.at.path.cmp(&b.at.path));
         Ok(files)
     }
 

@@ -7,9 +7,9 @@ use object_store::{
     gcp::GoogleCloudStorageBuilder, limit::LimitStore, local::LocalFileSystem, memory::InMemory,
 };
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{
-        Arc, Mutex, OnceLock,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -31,6 +31,33 @@ const REQUESTS: usize = 32;
 /// What the client is told unless the environment says otherwise. A request includes its body, which is at most [`super::PART`]: 140 kB/s.
 const LIMITS: [(&str, &str); 3] = [("connect_timeout", "5 seconds"), ("timeout", "60 seconds"), ("pool_idle_timeout", "30 seconds")];
 
+/// When operations on stores elsewhere began that have not ended, by their numbers.
+static UNDER_WAY: Mutex<BTreeMap<u64, Instant>> = Mutex::new(BTreeMap::new());
+
+/// For how long the operation on a store elsewhere has lasted that has lasted longest of those under way, with all that it was tried again; `None` where none is.
+pub fn longest_operation() -> Option<Duration> {
+    let under_way = UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner);
+    under_way.values().min().map(Instant::elapsed)
+}
+
+/// An operation that is under way for as long as this lives.
+struct Operation(u64);
+
+impl Operation {
+    fn begin() -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).insert(number, Instant::now());
+        Self(number)
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+    }
+}
+
 /// For how long a store that has not answered yet is tried again, of those that are opened from now on; 8 seconds unless it is said.
 pub fn wait_for_first_answers(patience: Duration) {
     FIRST_PATIENCE.store(patience.as_secs(), Ordering::Relaxed);
@@ -48,7 +75,10 @@ pub(super) struct Server {
 
 impl Server {
     /// One for each base URL, so that connections and the contents of `memory://` are shared.
-    pub(super) fn of(url: &Url, base: &str) -> object_store::Result<Arc<Self>> {
+    ///
+    /// # Errors
+    /// A sentence on a scheme that no store has, or on a variable of the environment that cannot be.
+    pub(super) fn of(url: &Url, base: &str) -> Result<Arc<Self>, String> {
         static SERVERS: OnceLock<Mutex<HashMap<String, Arc<Server>>>> = OnceLock::new();
         let mut servers = SERVERS.get_or_init(Mutex::default).lock().expect("no holder of this lock panics");
         if let Some(server) = servers.get(base) {
@@ -59,7 +89,7 @@ impl Server {
         Ok(server)
     }
 
-    fn open(url: &Url) -> object_store::Result<Self> {
+    fn open(url: &Url) -> Result<Self, String> {
         let first_patience = Duration::from_secs(FIRST_PATIENCE.load(Ordering::Relaxed));
         let near = |store| Self { store, endpoint: None, is_remote: false, has_answered: AtomicBool::new(true), first_patience };
         let far = |store, endpoint| Self { store, endpoint, is_remote: true, has_answered: AtomicBool::new(false), first_patience };
@@ -71,28 +101,29 @@ impl Server {
                     Ok(key) => builder.with_config(key, value),
                     Err(_) => builder,
                 });
-                Arc::new(LimitStore::new(settled.build()?, REQUESTS)) as Arc<dyn ObjectStore>
+                let store = settled.build().map_err(|error| error.to_string())?;
+                Arc::new(LimitStore::new(store, REQUESTS)) as Arc<dyn ObjectStore>
             }};
         }
-        Ok(match ObjectStoreScheme::parse(url)?.0 {
+        Ok(match ObjectStoreScheme::parse(url).map_err(|error| error.to_string())?.0 {
             ObjectStoreScheme::Local => near(Arc::new(LocalFileSystem::new())),
             ObjectStoreScheme::Memory => near(Arc::new(InMemory::new())),
             ObjectStoreScheme::AmazonS3 => {
-                let settings = settings(&["aws_"]);
+                let settings = settings(&["aws_"])?;
                 let endpoint = endpoint(&settings, &["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"]);
                 far(cloud!(AmazonS3Builder, settings), endpoint)
             }
             ObjectStoreScheme::GoogleCloudStorage => {
-                let settings = settings(&["google_", "service_account"]);
+                let settings = settings(&["google_", "service_account"])?;
                 let endpoint = endpoint(&settings, &["GOOGLE_BASE_URL"]);
                 far(cloud!(GoogleCloudStorageBuilder, settings), endpoint)
             }
             ObjectStoreScheme::MicrosoftAzure => {
-                let settings = settings(&["azure_", "msi_endpoint", "identity_endpoint"]);
+                let settings = settings(&["azure_", "msi_endpoint", "identity_endpoint"])?;
                 let endpoint = endpoint(&settings, &["AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"]);
                 far(cloud!(MicrosoftAzureBuilder, settings), endpoint)
             }
-            _ => return Err(object_store::Error::NotSupported { source: "no store of this build has this scheme".into() }),
+            _ => return Err("no store of this build has this scheme".to_owned()),
         })
     }
 
@@ -106,6 +137,7 @@ impl Server {
     where
         F: Future<Output = object_store::Result<T>>,
     {
+        let _under_way = self.is_remote.then(Operation::begin);
         let start = Instant::now();
         let (mut pause, mut is_first) = (Duration::from_millis(200), true);
         loop {
@@ -144,11 +176,32 @@ fn retries() -> RetryConfig {
 }
 
 /// The environment's variables that begin like this, by their names in lower case, on top of the clients' limits.
-fn settings(prefixes: &[&str]) -> Vec<(String, String)> {
+///
+/// # Errors
+/// A sentence that names a variable whose value cannot be.
+fn settings(prefixes: &[&str]) -> Result<Vec<(String, String)>, String> {
     // No setting is other than Unicode; variables that are belong to something else.
-    let environment =
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?.to_ascii_lowercase(), value.into_string().ok()?)));
-    settled(environment.filter(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix))).collect())
+    let environment = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let is_ours = |(name, _): &(String, String)| prefixes.iter().any(|prefix| name.to_ascii_lowercase().starts_with(prefix));
+    Ok(settled(environment.filter(is_ours).map(setting).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()))
+}
+
+/// A variable by its name in lower case, without blanks and ends of lines around its value, as files of secrets have them; none that is empty.
+///
+/// # Errors
+/// A sentence that names the variable, and shows nothing of its value.
+fn setting((name, value): (String, String)) -> Result<Option<(String, String)>, String> {
+    let value = value.trim();
+    if value.chars().any(char::is_control) {
+        return Err(format!("the environment variable {name} has an end of line or another control character in its value: correct it"));
+    }
+    let key = name.to_ascii_lowercase();
+    // Where a token of the platform comes from may be a path.
+    let is_address = key.starts_with("aws_endpoint") || ["google_base_url", "azure_endpoint", "azure_storage_endpoint"].contains(&&*key);
+    if is_address && !value.is_empty() && !["http://", "https://"].iter().any(|scheme| value.starts_with(scheme)) {
+        return Err(format!("the environment variable {name} is no address: expected one that begins with http:// or https://"));
+    }
+    Ok((!value.is_empty()).then(|| (key, value.to_owned())))
 }
 
 /// What is said later counts. Whoever gives an address without encryption means it.
@@ -212,9 +265,40 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_is_under_way_until_it_has_ended() {
+        let seen = Cell::new(None);
+        let answered = Server { has_answered: AtomicBool::new(true), ..server(PATIENCE) };
+        let result = answered.attempt(|| {
+            seen.set(longest_operation());
+            std::future::ready(Ok(()))
+        });
+        assert!(result.is_ok() && seen.get().is_some());
+        let operation = Operation::begin();
+        let number = operation.0;
+        assert!(UNDER_WAY.lock().unwrap().contains_key(&number));
+        drop(operation);
+        assert!(!UNDER_WAY.lock().unwrap().contains_key(&number));
+    }
+
+    #[test]
     fn a_store_that_never_answered_is_given_up_early_unless_it_is_waited_for() {
         assert!((3..=8).contains(&seconds_until_given_up(8)));
         assert!((280..=300).contains(&seconds_until_given_up(300)));
+    }
+
+    #[test]
+    fn variables_are_taken_as_they_were_meant_or_named() {
+        let set = |name: &str, value: &str| setting((name.to_owned(), value.to_owned()));
+        let of = |name: &str, value: &str| Ok(Some((name.to_owned(), value.to_owned())));
+        assert_eq!(set("AWS_ACCESS_KEY_ID", "key\n"), of("aws_access_key_id", "key"));
+        assert_eq!(set("AWS_ENDPOINT_URL", " https://minio:9000 "), of("aws_endpoint_url", "https://minio:9000"));
+        assert_eq!(set("AWS_ENDPOINT_URL", ""), Ok(None));
+        let said = |name: &str, value: &str| set(name, value).unwrap_err();
+        assert!(
+            said("AWS_ENDPOINT_URL_S3", "minio:9000").starts_with("the environment variable AWS_ENDPOINT_URL_S3 is no address: expected")
+        );
+        assert!(said("AWS_SESSION_TOKEN", "secret\nvalue").starts_with("the environment variable AWS_SESSION_TOKEN has an end of line"));
+        assert!(!said("AWS_SESSION_TOKEN", "secret\nvalue").contains("secret"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Location;
 use crate::{Error, Result};
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, time::SystemTime};
 
 /// A file that was never put in place. No reader and no listing sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct Unfinished {
     pub path: PathBuf,
     /// Bytes of the file.
     pub bytes: u64,
+    /// When something was last written into it.
+    pub modified: SystemTime,
 }
 
 impl Location {
@@ -29,7 +31,8 @@ impl Location {
                     match entry.file_type()?.is_dir() {
                         true => folders.push(entry.path()),
                         false if is_unfinished(&entry.file_name().to_string_lossy()) => {
-                            found.push(Unfinished { path: entry.path(), bytes: entry.metadata()?.len() });
+                            let metadata = entry.metadata()?;
+                            found.push(Unfinished { path: entry.path(), bytes: metadata.len(), modified: metadata.modified()? });
                         }
                         false => {}
                     }

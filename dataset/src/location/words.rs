@@ -58,13 +58,20 @@ pub(super) fn in_words(error: &object_store::Error, server: &Server) -> String {
         Some(_) => format!("{address} answered {}; see to the server, then run this again", answer.said()),
         None => match transport(error) {
             Some((HttpErrorKind::Connect, cause)) => {
-                format!("no connection to {address} ({cause}); correct {name}, or start the server, then run this again")
+                let proxy = proxy().map(|variable| format!(" or the proxy in {variable}")).unwrap_or_default();
+                format!("no connection to {address} ({cause}); correct {name}{proxy}, or start the server, then run this again")
             }
             Some((HttpErrorKind::Timeout, _)) => format!("{address} did not answer in time; correct {name}, or see to the server"),
             _ if text.contains("no answer within") => format!("{address} gave {text}; correct {name}, or see to the server"),
             _ => text,
         },
     }
+}
+
+/// The variable by which requests go through a proxy.
+fn proxy() -> Option<&'static str> {
+    const VARIABLES: [&str; 6] = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+    VARIABLES.into_iter().find(|variable| std::env::var_os(variable).is_some_and(|value| !value.is_empty()))
 }
 
 /// What S3 and Google, and Azure, call a bucket that does not exist.

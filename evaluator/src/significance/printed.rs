@@ -7,7 +7,8 @@
 //! on the same test users:   V = s~² (1/n + 1/r) + unit²/12             n seeds of ours, r trainings behind the number
 //! on users of another draw: V = V + 2 s²_users / U                     theirs are taken to spread as ours do
 //! ```
-//! `unit` is that of the last printed digit. The difference is judged as that of two methods is: a number is reproduced where its interval
+//! `unit` is that of the last printed digit. Where nothing but rounding lies between the two, a method that fits at once on the same test users, the interval is
+//! `difference ± unit/2`, and sure. The difference is judged as that of two methods is: a number is reproduced where its interval
 //! lies within the margin (two one-sided tests), contradicted where it is apart from zero and not within, and undecided otherwise. Numbers are
 //! judged one by one, each at the level `alpha`.
 
@@ -73,20 +74,27 @@ impl PrintedMean {
         if spread.source == Spread::Unknown {
             return BesidePrinted { difference, interval: None, p_value: 1.0, p_equivalence: 1.0, agreement: Agreement::Undecided };
         }
-        let variance = self.variance(users, spread);
-        let (interval, p_value) = (variance.interval(difference, alpha), variance.p_value(difference));
+        let (interval, p_value, p_equivalence) = if spread.source == Spread::None && self.same_users {
+            self.rounded(difference, margin)
+        } else {
+            let variance = self.variance(users, spread);
+            (variance.interval(difference, alpha), variance.p_value(difference), variance.p_equivalence(difference, margin))
+        };
         let agreement = match interval {
             Interval { low, high } if low > -margin && high < margin => Agreement::Reproduced,
             _ if p_value < alpha => Agreement::Contradicted,
             _ => Agreement::Undecided,
         };
-        BesidePrinted {
-            difference,
-            interval: Some(interval),
-            p_value,
-            p_equivalence: variance.p_equivalence(difference, margin),
-            agreement,
-        }
+        BesidePrinted { difference, interval: Some(interval), p_value, p_equivalence, agreement }
+    }
+
+    /// The interval of a difference that is rounding or real, and what is sure of it.
+    fn rounded(&self, difference: f64, margin: f64) -> (Interval, f64, f64) {
+        // Numbers with so many digits are not what they are written as by more than this.
+        let half = self.unit / 2.0 + 4.0 * f64::EPSILON * self.value.abs();
+        let interval = Interval { low: difference - half, high: difference + half };
+        let is_within = interval.low > -margin && interval.high < margin;
+        (interval, f64::from(u8::from(difference.abs() <= half)), f64::from(u8::from(!is_within)))
     }
 
     fn variance(&self, users: VarianceOfMean, spread: &MethodSpread) -> Crossed {
@@ -161,6 +169,14 @@ mod tests {
         assert_eq!((within.agreement, within.p_value > 0.05), (Agreement::Reproduced, true));
         assert_eq!(printed.beside(0.0530, USERS, &fixed, 1e-4, 0.05).agreement, Agreement::Contradicted);
         assert_eq!(printed.beside(0.0530, USERS, &fixed, 1e-3, 0.05).agreement, Agreement::Reproduced);
+        // 0.204898 is rounded to 0.20, and not to 0.21.
+        let short = PrintedMean { value: 0.21, unit: 0.01, ..EXACT };
+        let other = short.beside(0.204_898, USERS, &fixed, 0.0063, 0.05);
+        assert_eq!((other.agreement, other.p_value, other.p_equivalence), (Agreement::Contradicted, 0.0, 1.0));
+        let interval = other.interval.unwrap();
+        near(interval.low, -0.005_102 - 0.005);
+        near(interval.high, -0.005_102 + 0.005);
+        assert_eq!(short.beside(0.205, USERS, &fixed, 0.0063, 0.05).p_value, 1.0);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! single step:  c such that max over all T* exceeds it with probability alpha; difference ± c h are simultaneous intervals
 //! ```
 //! The largest statistic is held against the largest of all, the next against the largest of those that are left, and so on: as far as
-//! comparisons go together, less is paid for their number than after Holm. Romano and Wolf, Econometrica 2005,
+//! comparisons go together, and their statistics have tails alike, less is paid for their number than after Holm. Romano and Wolf, Econometrica 2005,
 //! doi:10.1111/j.1468-0262.2005.00615.x, algorithms 3.1 and 4.1; Westfall and Young 1993.
 //!
 //! Against the best: which method is best was found in the same data, so that its comparisons are those of all pairs, of which they are reported.

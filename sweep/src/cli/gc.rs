@@ -2,7 +2,7 @@
 
 use super::{Ending, Global, Usage, output};
 use crate::{
-    gc::{self, Extent, Orphan},
+    gc::{self, Age, Extent, Orphan},
     runner::Session,
 };
 use anyhow::Result;
@@ -11,6 +11,7 @@ use std::{
     collections::HashMap,
     fmt::Write,
     io::{self, IsTerminal},
+    time::Duration,
 };
 
 /// Remove what killed processes left on the storage, while nothing works on it
@@ -25,6 +26,9 @@ pub struct Gc {
     /// was never evaluated are lost with it
     #[arg(long)]
     unreferenced: bool,
+    /// Minutes for which a dataset, a trial or a sweep is left alone after something was written there: a process may be at work on it
+    #[arg(long, value_name = "MINUTES", default_value_t = 60)]
+    min_age: u64,
     /// Remove without asking; needed where nobody can answer, as in a script
     #[arg(long, conflicts_with = "dry_run")]
     yes: bool,
@@ -40,22 +44,31 @@ impl Gc {
         if !self.dry_run {
             gc::refuse_while_training(&session)?;
         }
-        let extent = if self.unreferenced { Extent::Unreferenced } else { Extent::Leftovers };
-        let mut orphans = gc::find(&session, extent)?;
+        let (mut orphans, young) = self.find(&session)?;
         output::print(&list(&orphans))?;
         let is_asked = !self.dry_run && !self.yes && !orphans.is_empty();
         let goes = !self.dry_run && (!is_asked || ask(&orphans, global.stop_with_stdin)?);
         if goes && is_asked {
             // The answer may have come hours later: what is no leftover any longer stays.
             gc::refuse_while_training(&session)?;
-            let still: HashMap<_, _> = gc::find(&session, extent)?.into_iter().map(|orphan| (orphan.path, orphan.reason)).collect();
+            let still: HashMap<_, _> = self.find(&session)?.0.into_iter().map(|orphan| (orphan.path, orphan.reason)).collect();
             orphans.retain(|orphan| still.get(&orphan.path) == Some(&orphan.reason));
         }
         if goes {
             orphans.iter().try_for_each(Orphan::remove)?;
         }
         output::print(&total(&orphans, goes, session.storage().is_remote()))?;
+        if !young.is_empty() {
+            output::print(&left_alone(&young, self.min_age))?;
+        }
         Ok(Ending::Done)
+    }
+
+    /// What can go, and what could but for its age.
+    fn find(&self, session: &Session) -> Result<(Vec<Orphan>, Vec<Orphan>)> {
+        let extent = if self.unreferenced { Extent::Unreferenced } else { Extent::Leftovers };
+        let age = Age { least: Duration::from_secs(self.min_age.saturating_mul(60)), by_store: !self.dry_run };
+        Ok(gc::find(session, extent, age)?.into_iter().partition(|orphan| !orphan.is_young))
     }
 }
 
@@ -78,6 +91,15 @@ fn list(orphans: &[Orphan]) -> String {
         writeln!(text, "{path}  {}  {reason}", output::size(*bytes)).expect("a text takes any text");
     }
     text
+}
+
+/// What stays for its age, and what to do about it.
+fn left_alone(young: &[Orphan], minutes: u64) -> String {
+    let bytes = output::size(young.iter().map(|orphan| orphan.bytes).sum());
+    format!(
+        "{}, {bytes}, left alone: something was written beside them within {minutes} min; where nothing works on the storage any longer, --min-age 0 takes them too\n",
+        counted(young)
+    )
 }
 
 /// `3 files`

@@ -7,9 +7,9 @@ use super::{
 };
 use crate::{
     file::Named,
-    status::{SweepStatus, find, show},
+    status::{SweepStatus, find, show, without_model},
 };
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use cluster::client::ClientError;
 use console::Term;
@@ -25,10 +25,10 @@ pub struct StatusArguments {
     sweep: String,
     #[command(flatten)]
     namespace: Namespace,
-    /// Print JSON in place of tables
-    #[arg(long, conflicts_with = "watch")]
+    /// Print JSON in place of tables; with --watch each look in a line
+    #[arg(long)]
     json: bool,
-    /// Look again every 5 seconds until the sweep has ended
+    /// Look again every 5 seconds until the sweep has ended; the exit code is 1 where a trial has no model then
     #[arg(long)]
     watch: bool,
 }
@@ -48,8 +48,11 @@ impl StatusArguments {
                 Ok(status) => {
                     let is_read = self.print(&status)?;
                     was_seen |= status.cluster.is_some();
-                    if !self.watch || !is_read || (status.has_ended() && !(was_seen && status.is_unanswered)) {
+                    if !self.watch || !is_read {
                         return Ok(Ending::Done);
+                    }
+                    if status.has_ended() && !(was_seen && status.is_unanswered) {
+                        return without_model(&status.trials).map_or(Ok(Ending::Done), |failed| bail!("{failed}"));
                     }
                 }
                 Err(error) if was_seen && error.downcast_ref::<ClientError>().is_some_and(ClientError::is_transient) => {
@@ -64,7 +67,8 @@ impl StatusArguments {
     /// Prints it, and says whether anybody reads it.
     fn print(&self, status: &SweepStatus) -> Result<bool> {
         if self.json {
-            return output::print_exact(&format!("{}\n", serde_json::to_string_pretty(status)?)).map(|()| true);
+            let text = if self.watch { serde_json::to_string(status)? } else { serde_json::to_string_pretty(status)? };
+            return output::print_exact(&format!("{text}\n")).map(|()| true);
         }
         let term = Term::stdout();
         if self.watch && term.is_term() {

@@ -10,7 +10,7 @@ pub struct Hardware {
     pub processor: Option<String>,
     /// Cores that this process may use.
     pub cores: usize,
-    /// Bytes that this process may use: the least of the machine's memory, its container's, and the process's own limit, where the system tells (Linux).
+    /// Bytes that this process may use: the least of the machine's memory, that of its control groups, and the process's own limit, where the system tells (Linux).
     pub memory: Option<u64>,
     /// Instruction sets that the program picks from when it starts, and that the processor has.
     pub instructions: Vec<&'static str>,
@@ -28,11 +28,29 @@ impl Hardware {
     }
 }
 
-/// Bytes that this process may use: the least of the machine's memory, its container's, and the process's own limit (`ulimit -v`), where the system
-/// tells (Linux).
+/// Bytes that this process may use: the least of the machine's memory, that of its control groups (containers, Slurm's jobs, systemd's units), and the
+/// process's own limit (`ulimit -v`), where the system tells (Linux).
 pub(crate) fn memory_limit() -> Option<u64> {
-    let text = |path| fs::read_to_string(path).unwrap_or_default();
-    memory(&text("/proc/meminfo"), &text("/sys/fs/cgroup/memory.max"), &text("/proc/self/limits"))
+    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let groups: Vec<String> = limit_files(&text("/proc/self/cgroup")).iter().map(|path| text(path)).collect();
+    memory(&text("/proc/meminfo"), &groups, &text("/proc/self/limits"))
+}
+
+/// The files of the limits of control groups: this process's group's and those above it, of both versions. In a container the group's path may be
+/// that outside of it, which is not there; its root is the container's.
+fn limit_files(groups: &str) -> Vec<String> {
+    let of_line = |line: &str| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, group) = (fields.next()?, fields.next()?);
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            _ if controllers.split(',').any(|controller| controller == "memory") => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            _ => return None,
+        };
+        let ends = group.trim_end_matches('/').match_indices('/').map(|(end, _)| end).chain([group.trim_end_matches('/').len()]);
+        Some(ends.map(|end| format!("{root}{}/{file}", &group[..end])).collect::<Vec<_>>())
+    };
+    groups.lines().filter_map(of_line).flatten().collect()
 }
 
 /// `key : value`
@@ -41,11 +59,11 @@ fn value(text: &str, key: &str) -> Option<String> {
     Some(value.trim().to_owned())
 }
 
-/// The least of the machine's, the container's, which is `max` where it has no limit, and the process's.
-fn memory(meminfo: &str, cgroup: &str, limits: &str) -> Option<u64> {
+/// The least of the machine's, the groups', which is `max` or a very large number where one has no limit, and the process's.
+fn memory(meminfo: &str, groups: &[String], limits: &str) -> Option<u64> {
     let total = value(meminfo, "MemTotal")?.strip_suffix(" kB")?.parse::<u64>().ok()? * 1024;
-    let others = [cgroup.trim().parse().ok(), soft_limit(limits, "Max address space")];
-    others.into_iter().flatten().chain([total]).min()
+    let groups = groups.iter().filter_map(|limit| limit.trim().parse().ok());
+    groups.chain(soft_limit(limits, "Max address space")).chain([total]).min()
 }
 
 /// The soft limit of a line of `/proc/self/limits`, such as `Max open files    1024    524288    files`; `None` where it is unlimited.
@@ -85,9 +103,20 @@ mod tests {
         assert_eq!(value(cpuinfo, "model name").as_deref(), Some("AMD EPYC 9B14: 96-Core"));
         let meminfo = "MemTotal:       2048 kB\nMemFree:        1024 kB\n";
         let limits = "Max open files            1024                 524288               files\nMax address space         524288               unlimited            bytes\n";
-        assert_eq!(memory(meminfo, "max\n", ""), Some(2_097_152));
-        assert_eq!(memory(meminfo, "1048576\n", ""), Some(1_048_576), "a container has less");
-        assert_eq!(memory(meminfo, "1048576\n", limits), Some(524_288), "this process may have less");
-        assert_eq!((memory("", "max", limits), value("", "model name")), (None, None));
+        let groups = |limits: &[&str]| limits.iter().map(|&limit| limit.to_owned()).collect::<Vec<_>>();
+        assert_eq!(memory(meminfo, &groups(&["max\n"]), ""), Some(2_097_152));
+        assert_eq!(memory(meminfo, &groups(&["max\n", "1048576\n", "", "9223372036854771712\n"]), ""), Some(1_048_576), "a group has less");
+        assert_eq!(memory(meminfo, &groups(&["1048576\n"]), limits), Some(524_288), "this process may have less");
+        assert_eq!((memory("", &groups(&["max"]), limits), value("", "model name")), (None, None));
+    }
+
+    #[test]
+    fn limits_are_those_of_all_groups_above() {
+        let unified = ["", "/slurm", "/slurm/job_7"].map(|group| format!("/sys/fs/cgroup{group}/memory.max"));
+        assert_eq!(limit_files("0::/slurm/job_7\n"), unified);
+        assert_eq!(limit_files("0::/\n"), ["/sys/fs/cgroup/memory.max"]);
+        let older = ["", "/a"].map(|group| format!("/sys/fs/cgroup/memory{group}/memory.limit_in_bytes"));
+        assert_eq!(limit_files("12:cpu,cpuacct:/b\n4:hugetlb,memory:/a\n1:name=systemd:/c\n"), older);
+        assert_eq!(limit_files("nothing\n"), [""; 0]);
     }
 }

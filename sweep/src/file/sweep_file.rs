@@ -17,7 +17,7 @@ use super::{
     training, tuned,
 };
 use cluster::Resources;
-use dataset::{Location, quote};
+use dataset::{Location, quote, redact::redacted};
 use evaluator::{Evaluation, Metric, MetricAt};
 use models::{NewNodes, RIDGE};
 use pipeline::Preparation;
@@ -149,8 +149,8 @@ impl SweepFile {
     /// A place that no store has.
     pub(crate) fn storage_or(&self, named: Option<&str>) -> Result<Location> {
         match named {
-            Some(url) => Location::parse(url).map_err(|error| Error::new(format!("--storage: {error}"))),
-            None => Location::parse(&self.storage.value).map_err(|error| self.storage.place().error(error.to_string())),
+            Some(url) => storage(url).map_err(|reason| Error::new(format!("--storage: {reason}"))),
+            None => storage(&self.storage.value).map_err(|reason| self.storage.place().error(reason)),
         }
     }
 
@@ -258,4 +258,16 @@ fn select_by(training: &Node) -> Result<Placed<MetricAt>> {
         return Err(found.place().error(reason));
     }
     Ok(found)
+}
+
+/// The place of a storage, whose URL has nothing that would go by without a word.
+fn storage(url: &str) -> std::result::Result<Location, String> {
+    let shown = redacted(url);
+    if url.trim() != url {
+        return Err(format!("`{shown}`: expected a folder or a URL without blanks around it"));
+    }
+    if url.contains("://") && url.contains('?') {
+        return Err(format!("`{shown}`: no storage has a query (`?`); credentials come from the environment"));
+    }
+    Location::parse(url).map_err(|error| error.to_string())
 }

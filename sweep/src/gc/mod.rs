@@ -1,7 +1,8 @@
 //! Files that killed processes, edited sweep files and old experiments leave on a storage, and their removal.
 //!
 //! Nothing that is done is touched, unless it is asked for by [`Extent::Unreferenced`]: finished trials and datasets that no sweep holds. Nothing
-//! is touched that does not have a name of ours (`names.rs`) in a folder that carries a mark of ours (`mark.rs`), and nothing behind a link.
+//! is touched that does not have a name of ours (`names.rs`) in a folder that carries a mark of ours (`mark.rs`), and nothing behind a link. What stands in a
+//! folder of a dataset, a trial or a sweep into which something was written of late may be a process's that is at work there, and stays for now.
 
 mod names;
 mod orphan;
@@ -11,16 +12,17 @@ pub use orphan::{Orphan, Reason};
 
 use crate::{
     mark,
-    runner::{Session, claims_alive, named_tables},
+    runner::{Session, claims_alive, named_tables, time_of_store},
 };
 use anyhow::{Result, bail};
-use dataset::{Dataset, Error, Location};
+use dataset::{Dataset, Error, Listed, Location, Unfinished};
 use names::{OfTrial, StoredFile, named, sweep_of_plan};
 use orphan::What;
 use referenced::Referenced;
 use std::{
     collections::{HashMap, HashSet},
     path::Path,
+    time::{Duration, SystemTime},
 };
 use trainer::Ended;
 
@@ -33,11 +35,20 @@ pub enum Extent {
     Unreferenced,
 }
 
-/// The files that can be removed, by path.
+/// What is left alone, by when it was written.
+#[derive(Clone, Copy, Debug)]
+pub struct Age {
+    /// What is younger stays.
+    pub least: Duration,
+    /// Whether the time is that of the store's clock, which a file tells that is written there, and not this machine's.
+    pub by_store: bool,
+}
+
+/// The files that can be removed, by path, those that are too young among them.
 ///
 /// # Errors
 /// A storage that ranksweep has not marked; a store that cannot be listed, or a stored plan that cannot be read.
-pub fn find(session: &Session, extent: Extent) -> Result<Vec<Orphan>> {
+pub fn find(session: &Session, extent: Extent, age: Age) -> Result<Vec<Orphan>> {
     let storage = session.storage();
     if !mark::is_marked(storage)? {
         bail!(
@@ -46,27 +57,44 @@ pub fn find(session: &Session, extent: Extent) -> Result<Vec<Orphan>> {
         );
     }
     let root = format!("{storage}/");
-    let files: Vec<(String, Location, u64)> = storage
-        .list_with_sizes()?
+    let now = if age.by_store { time_of_store(storage)? } else { SystemTime::now() };
+    // What is of the future is young.
+    let is_late = |modified: SystemTime| now.duration_since(modified).unwrap_or_default() < age.least;
+    let files: Vec<(String, Listed)> = storage
+        .listing()?
         .into_iter()
-        .filter_map(|(at, bytes)| Some((at.to_string().strip_prefix(&root)?.to_owned(), at, bytes)))
-        .filter(|(path, ..)| !is_behind_a_link(storage, path))
+        .filter_map(|file| Some((file.at.to_string().strip_prefix(&root)?.to_owned(), file)))
+        .filter(|(path, _)| !is_behind_a_link(storage, path))
         .collect();
+    let unfinished: Vec<(String, Unfinished)> = storage
+        .unfinished()?
+        .into_iter()
+        .map(|file| (file.path.to_string_lossy().strip_prefix(&root).unwrap_or_default().to_owned(), file))
+        .collect();
+    let written = files.iter().map(|(path, file)| (path, file.modified)).chain(unfinished.iter().map(|(path, file)| (path, file.modified)));
+    let young: HashSet<&str> = written.filter(|(_, modified)| is_late(*modified)).map(|(path, _)| place_of_work(path)).collect();
     let mut judge = Judge::new(session, extent, &files)?;
     let mut orphans = Vec::new();
-    for (path, at, bytes) in &files {
+    let is_young = |path: &str| young.contains(place_of_work(path));
+    for (path, Listed { at, bytes, .. }) in &files {
         if let Some(reason) = judge.reason(path, at)? {
-            orphans.push(Orphan { path: path.clone(), bytes: *bytes, reason, what: What::Stored(at.clone()) });
+            let what = What::Stored(at.clone());
+            orphans.push(Orphan { path: path.clone(), bytes: *bytes, is_young: is_young(path), reason, what });
         }
     }
-    for file in storage.unfinished()? {
-        let path = file.path.to_string_lossy().strip_prefix(&root).unwrap_or_default().to_owned();
-        if !is_behind_a_link(storage, &path) && judge.is_own_unfinished(&path)? {
-            orphans.push(Orphan { path, bytes: file.bytes, reason: Reason::Unfinished, what: What::Unfinished(file) });
+    for (path, file) in &unfinished {
+        if !is_behind_a_link(storage, path) && judge.is_own_unfinished(path)? {
+            let (bytes, what) = (file.bytes, What::Unfinished(file.clone()));
+            orphans.push(Orphan { path: path.clone(), bytes, is_young: is_young(path), reason: Reason::Unfinished, what });
         }
     }
     orphans.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(orphans)
+}
+
+/// The folder that a process works in which writes a file: that of a dataset, a trial or a sweep; of other files their own.
+fn place_of_work(path: &str) -> &str {
+    path.match_indices('/').nth(1).map_or(path, |(end, _)| &path[..end])
 }
 
 /// Whether a part of a path below a storage on this machine is a link.
@@ -107,9 +135,9 @@ struct Judge<'a> {
 struct OfMarker(HashSet<String>);
 
 impl<'a> Judge<'a> {
-    fn new(session: &'a Session, extent: Extent, files: &[(String, Location, u64)]) -> Result<Self> {
+    fn new(session: &'a Session, extent: Extent, files: &[(String, Listed)]) -> Result<Self> {
         let with =
-            |name: &str| files.iter().filter_map(|(path, ..)| Some(path.strip_suffix(name)?.rsplit_once('/')?.1.to_owned())).collect();
+            |name: &str| files.iter().filter_map(|(path, _)| Some(path.strip_suffix(name)?.rsplit_once('/')?.1.to_owned())).collect();
         Ok(Self {
             session,
             trials: HashMap::new(),

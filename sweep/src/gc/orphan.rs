@@ -10,6 +10,8 @@ pub struct Orphan {
     pub path: String,
     /// Its size.
     pub bytes: u64,
+    /// Whether it stays for now, as something was written beside it of late.
+    pub is_young: bool,
     /// Why it can go.
     pub reason: Reason,
     pub(super) what: What,

@@ -2,7 +2,7 @@
 
 use crate::plan::{Plan, PlannedDataset};
 use anyhow::{Context, Result};
-use dataset::{Dataset, Location};
+use dataset::{Dataset, Listed};
 use serde::Deserialize;
 use std::collections::HashSet;
 
@@ -54,9 +54,9 @@ impl Referenced {
     }
 
     /// Everything that a storage's plans refer to: `sweeps/<name>/plan.json`, those of its history, and `sweeps/<name>/plans/<hash>.json`.
-    pub(super) fn stored(files: &[(String, Location, u64)]) -> Result<Self> {
+    pub(super) fn stored(files: &[(String, Listed)]) -> Result<Self> {
         let mut all = Self::default();
-        for (path, at, _) in files {
+        for (path, Listed { at, .. }) in files {
             match path.split('/').collect::<Vec<_>>()[..] {
                 ["sweeps", _, "plan.json"] | ["sweeps", _, "history", _, "plan.json"] => {}
                 ["sweeps", _, "plans", file] if file.ends_with(".json") => {}

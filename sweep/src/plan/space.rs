@@ -1,6 +1,6 @@
 //! The values that the tuning of each method may take, and where they end: what validation picks there may be better still beyond.
 //!
-//! The edges of listed values are the least and the largest, drawn or not. A range has its edges where its ends are: the outer 5% of it on
+//! The edges of listed values are the least and the largest, drawn or not, where a value beyond could be tried: a weight decay of 0 is as low as one can be. A range has its edges where its ends are: the outer 5% of it on
 //! the scale that draws are even on, logarithmic for `log_uniform`, as a draw hits the very end almost never.
 
 use super::{
@@ -9,11 +9,16 @@ use super::{
     part::Part,
 };
 use crate::file::{Entry, Range, SweepFile};
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use trainer::{Optimizer, Sampler};
 
 /// The part of a range that is taken for its end.
 const EDGE: f64 = 0.05;
+/// What is tried beyond an end, as a share of it, and at least.
+const BEYOND: f64 = 1e-3;
+const LEAST_BEYOND: f64 = 1e-9;
 
 /// The values that a sweep file has for each tuned key of each method.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +30,10 @@ struct Space {
     /// Listed values, and the ends of ranges.
     values: Vec<f64>,
     ranges: Vec<Range>,
+    /// The least of them, where a lower one could be tried.
+    least: Option<f64>,
+    /// The largest, where a higher one could be.
+    largest: Option<f64>,
 }
 
 impl Spaces {
@@ -46,33 +55,58 @@ impl Space {
     }
 
     fn has_at_an_edge(&self, value: f64) -> bool {
-        let (least, largest) =
-            self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &end| (low.min(end), high.max(end)));
         let is_near_an_end = |range: &Range| {
             let ((low, high), share) = (range.limits(), range.share(value));
-            (low == least && (0.0..=EDGE).contains(&share)) || (high == largest && (1.0 - EDGE..=1.0).contains(&share))
+            (self.least == Some(low) && (0.0..=EDGE).contains(&share))
+                || (self.largest == Some(high) && (1.0 - EDGE..=1.0).contains(&share))
         };
-        value == least || value == largest || self.ranges.iter().any(is_near_an_end)
+        [self.least, self.largest].contains(&Some(value)) || self.ranges.iter().any(is_near_an_end)
     }
 }
 
 fn of_draft(draft: &Draft<'_>) -> BTreeMap<String, Space> {
-    let mut spaces = of_entry(Role::Backbone, draft.backbone);
+    let mut spaces = of_entry(Role::Backbone, draft.backbone, |backbone| backbone.check());
     if let Some(way) = draft.way {
-        spaces.extend(of_entry(Role::Loss, way.loss));
-        spaces.extend(of_entry(Role::Sampler, way.sampler));
-        spaces.extend(of_entry(Role::Optimizer, way.optimizer));
+        spaces.extend(of_entry(Role::Loss, way.loss, |loss| loss.check()));
+        spaces.extend(of_entry(Role::Sampler, way.sampler, Sampler::check));
+        spaces.extend(of_entry(Role::Optimizer, way.optimizer, Optimizer::check));
     }
     spaces
 }
 
-fn of_entry<T: Serialize>(role: Role, entry: &Entry<T>) -> BTreeMap<String, Space> {
+fn of_entry<T: Serialize + DeserializeOwned>(role: Role, entry: &Entry<T>, check: Check<T>) -> BTreeMap<String, Space> {
     let part = Part::of(&entry.values);
-    let space = |name: &String| Space {
-        values: part.choices(name).into_iter().filter_map(serde_json::Value::as_f64).collect(),
-        ranges: entry.ranges_of(name),
+    let space = |name: &String| {
+        let choices: Vec<&Value> = part.choices(name);
+        let values: Vec<f64> = choices.iter().filter_map(|value| value.as_f64()).collect();
+        let are_whole = choices.iter().all(|value| !value.is_f64());
+        let can_be = |value: f64| entry.values.iter().any(|kind| can_have(kind, name, number(value, are_whole), check));
+        let step = |end: f64| if are_whole { 1.0 } else { (end.abs() * BEYOND).max(LEAST_BEYOND) };
+        Space {
+            least: values.iter().copied().reduce(f64::min).filter(|&end| can_be(end - step(end))),
+            largest: values.iter().copied().reduce(f64::max).filter(|&end| can_be(end + step(end))),
+            values,
+            ranges: entry.ranges_of(name),
+        }
     };
     part.names().map(|name| (format!("{}.{name}", role.name()), space(name))).filter(|(_, space)| space.values.len() > 1).collect()
+}
+
+/// What says whether the values of a kind can be.
+type Check<T> = fn(&T) -> Result<(), String>;
+
+/// Whether a kind can have another value for one of its keys.
+fn can_have<T: Serialize + DeserializeOwned>(kind: &T, key: &str, value: Value, check: Check<T>) -> bool {
+    let mut plain = json!(kind);
+    let settings = plain.as_object_mut().and_then(|kind| kind.values_mut().next()).and_then(Value::as_object_mut);
+    if let Some(settings) = settings {
+        settings.insert(key.to_owned(), value);
+    }
+    serde_json::from_value(plain).is_ok_and(|kind| check(&kind).is_ok())
+}
+
+fn number(value: f64, is_whole: bool) -> Value {
+    if is_whole { json!(value as i64) } else { json!(value) }
 }
 
 #[cfg(test)]
@@ -110,13 +144,43 @@ search: {{kind: random, trials: 3}}
     fn a_range_ends_in_its_outer_parts_on_its_own_scale() {
         let tried = [0.001, 0.001_25, 0.001_27, 0.0495, 0.0792, 0.0796, 0.1];
         assert_eq!(edges("{log_uniform: [0.001, 0.1]}", &tried), [0.001, 0.001_25, 0.0796, 0.1]);
-        assert_eq!(edges("{uniform: [0, 1]}", &[0.0, 0.049, 0.051, 0.5, 0.949, 0.951]), [0.0, 0.049, 0.951]);
+        assert_eq!(edges("{uniform: [1, 2]}", &[1.0, 1.049, 1.051, 1.5, 1.949, 1.951]), [1.0, 1.049, 1.951]);
         assert_eq!(edges("{integer: [1, 4]}", &[1.0, 2.0, 3.0, 4.0]), [1.0, 4.0]);
         assert!(edges("{integer: [1, 2]}", &[1.0, 2.0]).is_empty());
     }
 
     #[test]
     fn an_end_beyond_which_others_are_listed_is_no_edge() {
-        assert_eq!(edges("[0, {uniform: [1, 2]}]", &[0.0, 1.0, 1.01, 1.99, 2.0]), [0.0, 1.99, 2.0]);
+        assert_eq!(edges("[0.5, {uniform: [1, 2]}]", &[0.5, 1.0, 1.01, 1.99, 2.0]), [0.5, 1.99, 2.0]);
+    }
+
+    #[test]
+    fn an_end_beyond_which_nothing_can_be_is_no_edge() {
+        assert_eq!(edges("[0, 0.1, 0.2]", &[0.0, 0.1, 0.2]), [0.2]);
+        assert_eq!(edges("[0, {uniform: [1, 2]}]", &[0.0, 1.0, 1.99, 2.0]), [1.99, 2.0]);
+        let file = |loss: &str, sampler: &str| {
+            let text = format!(
+                "
+name: s
+datasets: [{{name: d, source: {{format: synthetic}}, split: {{kind: random, test: 0.2, validation: 0.1, seed: 1}}}}]
+grid:
+  - backbones: [{{kind: mf, dim: 8}}]
+    losses: [{{{loss}}}]
+    samplers: [{{{sampler}}}]
+    optimizer: {{kind: adam, learning_rate: 0.1}}
+"
+            );
+            Spaces::of(&SweepFile::parse(&text, "s.yaml").unwrap())
+        };
+        let calibrated = |values: &str, largest: f64| {
+            let spaces = file(&format!("kind: gbce, calibration: {values}"), "kind: uniform, negatives: 4");
+            [0.0, 0.5, largest].map(|value| spaces.is_at_an_edge("mf-8 / gbce / uniform-4", "loss.calibration", value))
+        };
+        assert_eq!((calibrated("[0, 0.5, 1]", 1.0), calibrated("[0, 0.5, 0.9]", 0.9)), ([false; 3], [false, false, true]));
+        let counts = file("kind: bpr", "kind: uniform, negatives: [1, 4, 16]");
+        assert_eq!(
+            [1.0, 4.0, 16.0].map(|value| counts.is_at_an_edge("mf-8 / bpr / uniform", "sampler.negatives", value)),
+            [false, false, true]
+        );
     }
 }

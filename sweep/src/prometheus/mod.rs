@@ -1,6 +1,6 @@
 //! How this process fares, for Prometheus: `--metrics-address ADDRESS` serves it as a page (`serve`), which `page` writes in Prometheus's text format.
 //!
-//! A process that trains tells its trials by state, and of each that it trains now how far it is; a sweep's driver tells its stages. What has
+//! A process tells which sweep it works on, and how long it has been waiting for the storage. One that trains tells its trials by state, and of each that it trains now how far it is; a sweep's driver tells its stages. What has
 //! ended is counted and no longer named, so that the page stays small.
 
 mod page;
@@ -8,9 +8,11 @@ mod serve;
 
 pub use serve::serve;
 
+use dataset::longest_operation;
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 /// The process's own.
@@ -27,12 +29,14 @@ pub struct Meter(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
+    /// The name of the sweep that the process works on.
+    sweep: Option<String>,
     /// Trials that the process is to train, or to find trained; in successive halving each counts once in every rung.
     trials: Option<usize>,
     /// Those of them that have ended, by how.
     ended: BTreeMap<&'static str, usize>,
-    /// Those that train now, by their ids.
-    running: BTreeMap<String, Training>,
+    /// Those that train now, by their ids, with the time since 1970 at which each last told how far it is.
+    running: BTreeMap<String, (Training, f64)>,
     /// The stages of a sweep on a cluster.
     stages: Vec<Stage>,
 }
@@ -77,11 +81,16 @@ pub struct Stage {
 
 impl State {
     const fn new() -> Self {
-        Self { trials: None, ended: BTreeMap::new(), running: BTreeMap::new(), stages: Vec::new() }
+        Self { sweep: None, trials: None, ended: BTreeMap::new(), running: BTreeMap::new(), stages: Vec::new() }
     }
 }
 
 impl Meter {
+    /// The process works on the sweep of this name.
+    pub fn of_sweep(&self, name: &str) {
+        self.state().sweep = Some(name.to_owned());
+    }
+
     /// The process begins with so many trials.
     pub fn begin(&self, trials: usize) {
         let mut state = self.state();
@@ -90,7 +99,8 @@ impl Meter {
 
     /// A trial trains, and stands so.
     pub fn tell(&self, trial: &str, training: Training) {
-        self.state().running.insert(trial.to_owned(), training);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.state().running.insert(trial.to_owned(), (training, now.as_secs_f64()));
     }
 
     /// A trial trains no longer.
@@ -110,7 +120,7 @@ impl Meter {
 
     /// The page.
     pub fn page(&self) -> String {
-        page::write(&self.state())
+        page::write(&self.state(), longest_operation())
     }
 
     /// A holder of the lock that panicked has left nothing half done.

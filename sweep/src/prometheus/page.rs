@@ -1,7 +1,7 @@
 //! The page: families of samples in Prometheus's text format, version 0.0.4.
 
 use super::{Stage, State, Training};
-use std::fmt::Write;
+use std::{fmt::Write, time::Duration};
 
 /// The content type of the page.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -26,8 +26,14 @@ const FIGURES: [Figure; 6] = [
     ("ranksweep_trial_validation", "Last value of the validation metric.", |trial| trial.validation),
 ];
 
-pub(super) fn write(state: &State) -> String {
+pub(super) fn write(state: &State, longest_operation: Option<Duration>) -> String {
     let mut text = String::new();
+    let help = "The sweep that this process works on, and the program's version.";
+    let of_sweep = |name| (vec![("sweep", name), ("version", env!("CARGO_PKG_VERSION"))], 1.0);
+    family(&mut text, "ranksweep_info", help, state.sweep.iter().map(|name| of_sweep(name.as_str())));
+    let help = "Seconds for which the oldest operation on the storage that is under way has lasted.";
+    let waits = longest_operation.map(|wait| (Vec::new(), wait.as_secs_f64()));
+    family(&mut text, "ranksweep_storage_operation_seconds", help, waits.into_iter());
     if let Some(all) = state.trials {
         let (running, ended) = (state.running.len(), state.ended.values().sum::<usize>());
         let waiting = all.saturating_sub(running + ended);
@@ -37,9 +43,12 @@ pub(super) fn write(state: &State) -> String {
         family(&mut text, "ranksweep_trials", help, samples.map(|(how, count)| (vec![("state", how)], count as f64)));
     }
     for (name, help, of) in FIGURES {
-        let samples = state.running.iter().filter_map(|(id, trial)| Some((labels(name, id, trial), of(trial)?)));
+        let samples = state.running.iter().filter_map(|(id, (trial, _))| Some((labels(name, id, trial), of(trial)?)));
         family(&mut text, name, help, samples);
     }
+    let (name, help) =
+        ("ranksweep_trial_told_timestamp_seconds", "When a trial in training last told how far it is, in seconds since 1970.");
+    family(&mut text, name, help, state.running.iter().map(|(id, (trial, told))| (labels(name, id, trial), *told)));
     let help = "Whether a stage of the sweep is in a state.";
     family(&mut text, "ranksweep_stage_state", help, state.stages.iter().map(|stage| (of_stage(stage, stage.state), 1.0)));
     let help = "Indexes of a stage by state: each is a trial, or the trials of a pod where it trains several.";
@@ -66,7 +75,8 @@ fn family<'a>(text: &mut String, name: &str, help: &str, samples: impl Iterator<
     }
     for (labels, value) in samples {
         let labels: Vec<String> = labels.iter().map(|(key, value)| format!("{key}=\"{}\"", escaped(value))).collect();
-        let _ = writeln!(text, "{name}{{{}}} {value}", labels.join(","));
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        let _ = writeln!(text, "{name}{labels} {value}");
     }
 }
 
@@ -118,9 +128,19 @@ ranksweep_trial_epoch{trial=\"00ff\",method=\"mf, \\\"bpr\\\"\",dataset=\"a\\\\b
         );
         assert!(!page.contains("validation"), "nothing was evaluated yet");
         meter.tell("00ff", Training { validation: Some(0.125), ..training });
-        assert!(meter.page().ends_with("dataset=\"a\\\\b\",metric=\"ndcg@20\"} 0.125\n"));
+        assert!(meter.page().contains("dataset=\"a\\\\b\",metric=\"ndcg@20\"} 0.125\n"));
+        assert!(meter.page().contains("\nranksweep_trial_told_timestamp_seconds{trial=\"00ff\","));
         meter.rest("00ff");
         assert!(meter.page().contains("{state=\"waiting\"} 3\n") && !meter.page().contains("00ff"), "what has ended is not named");
+    }
+
+    #[test]
+    fn a_process_tells_its_sweep_and_how_long_the_storage_takes() {
+        let state = State { sweep: Some("s".to_owned()), ..State::default() };
+        let page = write(&state, Some(Duration::from_millis(2500)));
+        let version = env!("CARGO_PKG_VERSION");
+        assert!(page.contains(&format!("\nranksweep_info{{sweep=\"s\",version=\"{version}\"}} 1\n")), "{page}");
+        assert!(page.ends_with("\nranksweep_storage_operation_seconds 2.5\n"), "{page}");
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub use retry::forget_failures;
 pub use search::{Decisions, LeftOut};
 pub use session::{Machine, Session};
 pub use share::train_shared;
-pub(crate) use share::{alive as claims_alive, holder};
+pub(crate) use share::{alive as claims_alive, holder, time_of_store};
 pub use standing::Standing;
 pub(crate) use standing::failed;
 pub(crate) use stored::{StoredSweep, read_plan, stored_metrics};

@@ -9,6 +9,7 @@ use crate::{
     file::{self, AskedEngine, DatasetEntry, Place, SweepFile, environment},
     plan::{self, Checked, Found, Plan, PlannedDataset, PlannedTrial, model_files},
     preview,
+    prometheus::meter,
     usage::Usage,
 };
 use anyhow::{Context, Result};
@@ -114,6 +115,7 @@ impl Session {
     ) -> Result<Self> {
         let file = SweepFile::open(path)?;
         let checked = plan::check(&file)?;
+        meter().of_sweep(&file.name.value);
         let storage = file.storage_or(storage)?;
         let plan = plan(&checked, &file, &storage)?;
         let cache = cache(&storage, machine.cache.as_deref())?;

@@ -16,6 +16,7 @@ pub use trial::{TrialState, TrialStatus};
 use crate::{
     chain::chain,
     file::{self, Named},
+    mark,
     plan::{PlannedRef, Titles},
     runner::{Decisions, Machine, Progress, Session},
     usage::Usage,
@@ -25,7 +26,7 @@ use cluster::client::{ClientError, Cluster, PodView, Reason, Seen, StageView, st
 use dataset::block_on;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A sweep as it stands.
 #[derive(Clone, Debug, Serialize)]
@@ -41,6 +42,8 @@ pub struct SweepStatus {
     pub is_unanswered: bool,
     /// Notes on what could not be found out, and what stands in the way.
     pub notes: Vec<String>,
+    /// How many trials are in each state.
+    pub counts: BTreeMap<TrialState, usize>,
     /// Every trial, in the plan's order; none where the storage cannot be read.
     pub trials: Vec<TrialStatus>,
     /// Where the storage cannot be read, the last pod of each trial that the cluster has.
@@ -86,7 +89,9 @@ impl SweepStatus {
     ) -> Self {
         let pods = if storage.is_some() { Vec::new() } else { pods::alone(seen) };
         let cluster = seen.map(|seen| OnCluster::of(seen, namespace));
-        Self { sweep: named.name.clone(), storage, cluster, is_unanswered: false, notes, trials, pods }
+        let mut counts: BTreeMap<TrialState, usize> = BTreeMap::new();
+        trials.iter().for_each(|trial| *counts.entry(trial.state).or_default() += 1);
+        Self { sweep: named.name.clone(), storage, cluster, is_unanswered: false, notes, counts, trials, pods }
     }
 
     /// Whether nothing will change any more.
@@ -130,10 +135,13 @@ pub fn find(named: &Named, way: &StorageAccess<'_>, cluster: &Result<Cluster, Cl
     }
     let stored = open(path, way, seen.as_ref(), &mut notes).and_then(|Opened { session, is_submitted }| {
         let trials = trials(&session, seen.as_ref().filter(|_| is_submitted))?;
-        Ok((session.storage().to_string(), trials))
+        Ok((session.storage().to_string(), trials, mark::is_marked(session.storage())?))
     });
+    if let Ok((storage, _, false)) = &stored {
+        notes.push(format!("nothing of ranksweep is in {storage} yet; where the sweep has run elsewhere, name that by --storage"));
+    }
     let (storage, trials) = match (stored, &seen) {
-        (Ok((storage, trials)), _) => (Some(storage), trials),
+        (Ok((storage, trials, _)), _) => (Some(storage), trials),
         (Err(error), Some(_)) if !error.is::<file::Error>() => {
             notes.push(format!("{}. What follows is known from the cluster alone", chain(&error)));
             (None, Vec::new())

@@ -121,6 +121,7 @@ mod tests {
     use super::*;
     use crate::status::StageStatus;
     use cluster::client::Reason;
+    use std::collections::BTreeMap;
 
     fn trial(index: usize, state: TrialState, why: Option<&str>) -> TrialStatus {
         TrialStatus {
@@ -178,6 +179,7 @@ mod tests {
             storage: Some("r".to_owned()),
             cluster: Some(cluster),
             is_unanswered: false,
+            counts: BTreeMap::new(),
             notes: Vec::new(),
             trials,
             pods: Vec::new(),

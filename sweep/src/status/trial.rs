@@ -10,7 +10,7 @@ use serde::Serialize;
 use trainer::{Ended, Fit, Outcome, Progress, progress};
 
 /// How a trial stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrialState {
     /// The trial has not begun, or has not ended and will go on.

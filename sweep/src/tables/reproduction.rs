@@ -29,6 +29,8 @@ pub struct ReproductionRow {
     pub title: String,
     /// The printed number.
     pub printed: f64,
+    /// One unit of its last digit.
+    pub unit: f64,
     /// Whether test users and their items are the paper's own, so that users add nothing to the uncertainty.
     pub same_users: bool,
     /// The difference that does not matter, in units of the metric.
@@ -86,6 +88,7 @@ pub fn write(at: &Location, rows: &[ReproductionRow]) -> Result<FileEntry> {
         texts("method", rows.iter().map(|row| &row.method)),
         texts("title", rows.iter().map(|row| &row.title)),
         numbers::<Float64Type>("printed", rows.iter().map(|row| row.printed)),
+        numbers::<Float64Type>("unit", rows.iter().map(|row| row.unit)),
         value("mean", |ours| Some(ours.mean)),
         value("difference", |ours| Some(ours.difference)),
         value("ci_low", |ours| ours.ci_low),

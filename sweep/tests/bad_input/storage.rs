@@ -163,3 +163,48 @@ fn a_full_standard_output_is_no_success() {
     let error = "error: cannot write the result to standard output: No space left on device (os error 28)\n";
     assert_eq!((ended.status.code(), std::str::from_utf8(&ended.stderr).unwrap()), (Some(1), error));
 }
+
+#[test]
+fn a_storage_that_is_mistyped_is_refused_before_anything_is_made_there() {
+    let sandbox = Sandbox::new(SWEEP);
+    for (typed, reason) in [
+        (" ./runs", "--storage: ` ./runs`: expected a folder or a URL without blanks around it"),
+        (
+            "s3://bucket/runs?sig=secret",
+            "--storage: `s3://bucket/runs?***`: no storage has a query (`?`); credentials come from the environment",
+        ),
+    ] {
+        let ended = sandbox.ended(&mut sandbox.command(&["run", "s.yaml", "--storage", typed]));
+        assert_eq!(ended.complaint(2), reason);
+    }
+    sandbox.write("s.yaml", format!("storage: \"runs \"\n{SWEEP}"));
+    assert!(sandbox.run().complaint(2).contains("storage: `runs `: expected a folder or a URL without blanks"), "of the file");
+    assert!(!sandbox.path("runs").exists());
+}
+
+/// Secrets and addresses as files and shells have them: what was meant is taken, and what cannot be is named without its value.
+#[test]
+fn variables_of_a_store_that_cannot_be_are_named() {
+    let sandbox = Sandbox::new(SWEEP);
+    let run = |name: &str, value: &str| {
+        let mut command = sandbox.command(&["run", "s.yaml", "--storage", "s3://bucket/runs", "--storage-patience", "1"]);
+        sandbox.ended(
+            command
+                .env("AWS_ACCESS_KEY_ID", "key")
+                .env("AWS_SECRET_ACCESS_KEY", "secret")
+                .env("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+                .env(name, value),
+        )
+    };
+    assert!(
+        run("AWS_ENDPOINT_URL", "minio:9000")
+            .complaint(2)
+            .contains("the environment variable AWS_ENDPOINT_URL is no address: expected one")
+    );
+    let token = run("AWS_SESSION_TOKEN", "hunter2\nhunter3");
+    assert!(
+        token.complaint(2).contains("the environment variable AWS_SESSION_TOKEN has an end of line") && !token.error.contains("hunter2")
+    );
+    // A line's end is no part of a key: what fails is the connection.
+    assert!(run("AWS_ACCESS_KEY_ID", "key\n").complaint(1).contains("no connection to http://127.0.0.1:9"));
+}

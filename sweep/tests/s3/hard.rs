@@ -116,7 +116,7 @@ fn who_was_cut_off_and_overtaken_harms_nothing() {
             let said: Vec<String> = lines.collect();
             assert_eq!(first.wait().unwrap().code(), Some(0), "{said:?}");
         }
-        for arguments in [&["run", "s.yaml"][..], &["gc", "s.yaml", "--yes"]] {
+        for arguments in [&["run", "s.yaml"][..], &["gc", "s.yaml", "--min-age", "0", "--yes"]] {
             let ended = ended(arguments);
             assert_eq!(ended.code, Some(0), "{}", ended.error);
         }

@@ -152,7 +152,7 @@ impl Sandbox {
     /// that a later one replaced.
     pub(crate) fn run_and_sweep(&self) {
         self.run_well();
-        let swept = self.ended(&mut self.command(&["gc", "s.yaml", "--yes"]));
+        let swept = self.ended(&mut self.command(&["gc", "s.yaml", "--min-age", "0", "--yes"]));
         assert_eq!(swept.code, Some(0), "{}", swept.error);
     }
 

@@ -1,10 +1,10 @@
 //! The probability of improvement: how surely a training of one method beats a training of another.
 //!
 //! ```text
-//! P(X > Y) = mean over datasets d of  1 / (n m) sum_ij S(x_di, y_dj),   S(x, y) = 1 if x > y, 1/2 if x = y, else 0
+//! P(X > Y) = mean over datasets d of  mean over splits s of d of  1 / (n m) sum_ij S(x_si, y_sj),   S(x, y) = 1 if x > y, 1/2 if x = y, else 0
 //! ```
-//! x_d1, …, x_dn are the means of the trainings of the one method on dataset d, one for each seed, and y_d1, …, y_dm those of the other. The
-//! interval is of a stratified bootstrap: each resample draws the seeds of either method anew within each dataset, with replacement, and the
+//! x_s1, …, x_sn are the means of the trainings of the one method on a split of the dataset, one for each seed, and y_s1, …, y_sm those of the other. The
+//! interval is of a stratified bootstrap: each resample draws the seeds of either method anew within each split, with replacement, and the
 //! ends are percentiles. It is about other seeds on these datasets. A method with one seed has no spread, and so a part of the interval is missing.
 //! Agarwal et al., NeurIPS 2021, arXiv:2108.13264, Section 4.3.
 
@@ -32,12 +32,21 @@ pub struct Resampling {
     pub seed: u64,
 }
 
-/// Compares two methods by their means, one list of seeds for each dataset; no list is empty.
-pub fn improvement(one: &[Vec<f64>], other: &[Vec<f64>], resampling: Resampling) -> Improvement {
-    let outcomes: Vec<Outcomes> = one.iter().zip(other).map(|(one, other)| Outcomes::new(one, other)).collect();
-    let average = |over: &mut dyn FnMut(&Outcomes) -> f64| outcomes.iter().map(over).sum::<f64>() / outcomes.len() as f64;
+/// The means of the trainings of a method: of each dataset its splits, and of each split a mean for each seed. None of these is empty.
+type Trainings = [Vec<Vec<f64>>];
+
+/// Compares two methods that were trained on the same splits of the same datasets.
+pub fn improvement(one: &Trainings, other: &Trainings, resampling: Resampling) -> Improvement {
+    let of_splits = |(one, other): (&Vec<Vec<f64>>, &Vec<Vec<f64>>)| -> Vec<Outcomes> {
+        one.iter().zip(other).map(|(one, other)| Outcomes::new(one, other)).collect()
+    };
+    let outcomes: Vec<Vec<Outcomes>> = one.iter().zip(other).map(of_splits).collect();
+    let average = |over: &mut dyn FnMut(&Outcomes) -> f64| {
+        let of_dataset = |splits: &Vec<Outcomes>| splits.iter().map(&mut *over).sum::<f64>() / splits.len() as f64;
+        outcomes.iter().map(of_dataset).sum::<f64>() / outcomes.len() as f64
+    };
     let probability = average(&mut Outcomes::probability);
-    if outcomes.iter().all(|outcomes| outcomes.scores.len() == 1) {
+    if outcomes.iter().flatten().all(|outcomes| outcomes.scores.len() == 1) {
         return Improvement { probability, interval: None };
     }
     let resampled = |resample: u32| {
@@ -50,7 +59,7 @@ pub fn improvement(one: &[Vec<f64>], other: &[Vec<f64>], resampling: Resampling)
     Improvement { probability, interval: Some(Interval { low: percentile(&means, tail), high: percentile(&means, 1.0 - tail) }) }
 }
 
-/// S of every seed of the one method with every seed of the other, on one dataset.
+/// S of every seed of the one method with every seed of the other, on one split.
 struct Outcomes {
     scores: Vec<f64>,
     ones: usize,
@@ -105,17 +114,30 @@ mod tests {
 
     const RESAMPLING: Resampling = Resampling { level: 0.95, resamples: 4_000, seed: 1 };
 
+    fn of_one_split<const DATASETS: usize>(seeds: [&[f64]; DATASETS]) -> Vec<Vec<Vec<f64>>> {
+        seeds.map(|seeds| vec![seeds.to_vec()]).to_vec()
+    }
+
+    /// Four folds won and another dataset lost: each dataset counts once.
+    #[test]
+    fn a_dataset_counts_once_however_often_it_is_split() {
+        let (won, lost) = (vec![vec![0.3]; 4], vec![vec![0.1]]);
+        let found = improvement(&[won, lost], &[vec![vec![0.2]; 4], vec![vec![0.2]]], RESAMPLING);
+        assert_eq!(found, Improvement { probability: 0.5, interval: None });
+    }
+
     /// Two seeds against two: 3 of 4 comparisons won on the first dataset, 1 and two ties on the second.
     #[test]
     fn worked_example() {
-        let found = improvement(&[vec![0.3, 0.5], vec![0.2, 0.2]], &[vec![0.2, 0.4], vec![0.2, 0.3]], RESAMPLING);
+        let found = improvement(&of_one_split([&[0.3, 0.5], &[0.2, 0.2]]), &of_one_split([&[0.2, 0.4], &[0.2, 0.3]]), RESAMPLING);
         assert!((found.probability - (0.75 + 0.25) / 2.0).abs() < 1e-15, "{found:?}");
     }
 
     /// Of one dataset, `(0.3, 0.5)` against 0.4: a resample has 0, 1 or 2 times 0.5, so that P is 0, 1/2 and 1 at 1/4, 1/2 and 1/4.
     #[test]
     fn the_interval_is_of_resampled_seeds() {
-        let at = |level| improvement(&[vec![0.3, 0.5]], &[vec![0.4]], Resampling { level, ..RESAMPLING }).interval.unwrap();
+        let (one, other) = (of_one_split([&[0.3, 0.5]]), of_one_split([&[0.4]]));
+        let at = |level| improvement(&one, &other, Resampling { level, ..RESAMPLING }).interval.unwrap();
         assert_eq!(at(0.95), Interval { low: 0.0, high: 1.0 });
         assert_eq!(at(0.40), Interval { low: 0.5, high: 0.5 });
         let draws: usize = (0..4_000).map(|resample| draw(&mut stream(1, resample), 2)[0]).sum();
@@ -124,13 +146,13 @@ mod tests {
 
     #[test]
     fn single_seeds_have_no_interval() {
-        let found = improvement(&[vec![0.3], vec![0.2]], &[vec![0.2], vec![0.2]], RESAMPLING);
+        let found = improvement(&of_one_split([&[0.3], &[0.2]]), &of_one_split([&[0.2], &[0.2]]), RESAMPLING);
         assert_eq!(found, Improvement { probability: 0.75, interval: None });
     }
 
     #[test]
     fn the_other_side_is_the_rest() {
-        let (one, other) = ([vec![0.3, 0.5, 0.4], vec![0.2, 0.1]], [vec![0.35, 0.45], vec![0.2]]);
+        let (one, other) = (of_one_split([&[0.3, 0.5, 0.4], &[0.2, 0.1]]), of_one_split([&[0.35, 0.45], &[0.2]]));
         let found = improvement(&one, &other, RESAMPLING).probability + improvement(&other, &one, RESAMPLING).probability;
         assert!((found - 1.0).abs() < 1e-15);
     }

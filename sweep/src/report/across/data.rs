@@ -99,7 +99,7 @@ impl Joined {
             let of_split = |seeds: &Trainings| mean(&seeds.values().copied().collect::<Vec<_>>());
             let of_dataset = |splits: &BySplit| mean(&splits.values().map(of_split).collect::<Vec<_>>());
             let (seeds, means) =
-                (found.iter().flat_map(|splits| trainings(splits)).collect(), found.iter().map(|splits| of_dataset(splits)).collect());
+                (found.iter().map(|splits| trainings(splits)).collect(), found.iter().map(|splits| of_dataset(splits)).collect());
             self.methods.push(Ranked { key: key.to_owned(), title, average_rank: 0.0, record: Record::default(), seeds, means });
         } else {
             self.left_out.push(format!("{title} has no result on {}", number::listed(&lacking)));
@@ -152,7 +152,7 @@ mod tests {
         let joined = Joined::new(&Data::of(&input, input.primary())).unwrap();
         assert_eq!(joined.left_out, ["bpr on mf-64 has no result on books"]);
         assert_eq!(joined.methods.len(), 6);
-        let seeds: Vec<usize> = joined.methods[1].seeds.iter().map(Vec::len).collect();
+        let seeds: Vec<usize> = joined.methods[1].seeds.iter().flatten().map(Vec::len).collect();
         assert_eq!((joined.methods[1].title.as_str(), seeds), ("softmax on mf-64", vec![3, 3]));
     }
 

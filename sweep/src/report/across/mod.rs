@@ -57,8 +57,8 @@ pub(crate) struct Ranked {
     pub(crate) average_rank: f64,
     /// Its verdicts against all other methods on all datasets.
     pub(crate) record: Record,
-    /// The mean over users of each of its trainings, by dataset.
-    pub(crate) seeds: Vec<Vec<f64>>,
+    /// The mean over users of each of its trainings, by dataset and split.
+    pub(crate) seeds: Vec<Vec<Vec<f64>>>,
     /// The mean over users, trainings and splits, by dataset.
     pub(crate) means: Vec<f64>,
 }

@@ -34,6 +34,7 @@ fn row(
         method: value.method.clone(),
         title: titles.of(&value.dataset, &value.method),
         printed: value.value,
+        unit: value.unit,
         same_users: value.same_users,
         margin,
         ours: found.map(|(found, place)| ours(input, printed, value, margin, found, place)),

@@ -72,7 +72,7 @@ fn number_line(row: &ReproductionRow) -> NumberLine {
         dataset: row.dataset.clone(),
         method: row.title.clone(),
         metric: row.at.to_string(),
-        printed: number::value(row.printed),
+        printed: number::rounded(row.printed, row.unit),
         ours: ours.map(|ours| number::value(ours.mean)).unwrap_or_default(),
         share: words::share(row).unwrap_or_default(),
         interval: words::interval(ours.and_then(|ours| ours.ci_low), ours.and_then(|ours| ours.ci_high)),

@@ -18,7 +18,13 @@ impl Reproduction {
                 for row in apart {
                     let ours = row.ours.as_ref().map_or_else(|| "-".to_owned(), |ours| number::value(ours.mean));
                     let name = format!("{} on {}, {}", row.title, row.dataset, row.at);
-                    rows.add([name, number::value(row.printed), ours, words::share(row).unwrap_or_default(), row.verdict().to_owned()]);
+                    rows.add([
+                        name,
+                        number::rounded(row.printed, row.unit),
+                        ours,
+                        words::share(row).unwrap_or_default(),
+                        row.verdict().to_owned(),
+                    ]);
                 }
                 lines.push(rows.to_string());
             }

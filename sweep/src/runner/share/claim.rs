@@ -12,7 +12,7 @@ use std::{
     hash::{BuildHasher, RandomState},
     sync::mpsc::{RecvTimeoutError, Sender, channel},
     thread::JoinHandle,
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 use trainer::Fence;
 
@@ -125,7 +125,7 @@ fn renew(folder: Location, at: Location, mut content: Content, every: Duration) 
             match renewed {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(error) => tracing::warn!("{error}: another process may take this trial over"),
+                Err(error) => tracing::warn!("{}; while a claim is not renewed another process may take its trial over", error.whole()),
             }
         }
     });
@@ -177,7 +177,7 @@ fn machine() -> String {
 
 /// 128 random bits; the standard library seeds its hashers from the system.
 fn nonce() -> String {
-    format!("{:016x}{:016x}", RandomState::new().hash_one(std::process::id()), RandomState::new().hash_one(std::time::SystemTime::now()))
+    format!("{:016x}{:016x}", RandomState::new().hash_one(std::process::id()), RandomState::new().hash_one(SystemTime::now()))
 }
 
 /// That a store creates a file once and not twice, which some ignore without a word.
@@ -185,13 +185,34 @@ fn nonce() -> String {
 /// # Errors
 /// A store that lets a file be created twice, or that knows no condition at all.
 pub(super) fn check_store(storage: &Location) -> Result<()> {
-    let probe = storage.join("claims").join(&format!("probe-{}", nonce()));
+    let probe = probe(storage);
     let advice = "use a storage that honours If-None-Match (AWS S3, MinIO, R2, Google, Azure, a local disk), or train without --share";
     let tried = || -> dataset::Result<bool> { Ok(probe.create("first")? && !probe.create("second")?) };
-    let honoured = tried().with_context(|| format!("{storage} cannot hold claims; {advice}"));
+    let honoured = match tried() {
+        // Where no file can be written at all, conditions are not what is wrong.
+        Err(error) => probe.write("first").map(|()| Err(error).with_context(|| format!("{storage} cannot hold claims; {advice}")))?,
+        Ok(honoured) => Ok(honoured),
+    };
     probe.delete()?;
     ensure!(honoured?, "{storage} ignores conditions on writes, so that two processes could take the same trial; {advice}");
     Ok(())
+}
+
+/// The time by the clock that a store stamps its files with.
+///
+/// # Errors
+/// A store that takes no file.
+pub(crate) fn time_of_store(storage: &Location) -> dataset::Result<SystemTime> {
+    let probe = probe(storage);
+    probe.write("first")?;
+    let time = probe.modified();
+    probe.delete()?;
+    time
+}
+
+/// A file whose place tells that it can go.
+fn probe(storage: &Location) -> Location {
+    storage.join("claims").join(&format!("probe-{}", nonce()))
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ use watch::Watch;
 use alive::owner;
 pub(crate) use alive::{alive, holder};
 pub(super) use announcement::Announcement;
+pub(crate) use claim::time_of_store;
 
 /// A claim is renewed so many times in the time after which it is taken over.
 const RENEWALS: u32 = 6;
