@@ -195,22 +195,31 @@ def export(
     format: str = "npz",
     *,
     dataset: str | None = None,
+    method: str | None = None,
     trial: str | None = None,
     storage: File | None = None,
 ) -> Path:
     """Writes the splits of a sweep's datasets, or the vectors of a trial, for other programs, and gives the folder `out`.
 
     `format` is of splits `npz` (matrices for `scipy.sparse.load_npz`), `csv`, `recbole`, `lenskit` or `elliot`, in a folder for each dataset,
-    of which `dataset` names one; of vectors `npy`, `safetensors` or `parquet`: those of the leaderboard's winner, or of `trial`, which
+    of which `dataset` names one; of vectors `npy`, `safetensors` or `parquet`: those of the winner, of `method` or of `trial`, which
     `embeddings` gives as arrays. `user_ids.txt` and `item_ids.txt` have the own ids in the order of rows and columns.
     """
-    exported(sweep, out, format, dataset, trial, storage)
+    exported(sweep, out, format, dataset, method, trial, storage)
     return Path(resolved(out))
 
 
-def exported(sweep: Sweep | Settings | File, out: File, format: str, dataset: str | None, trial: str | None, storage: File | None) -> str:
+def exported(
+    sweep: Sweep | Settings | File,
+    out: File,
+    format: str,
+    dataset: str | None,
+    method: str | None,
+    trial: str | None,
+    storage: File | None,
+) -> str:
     """Exports, and gives what the program says of it."""
-    chosen = [f"--{name}={value}" for name, value in {"dataset": dataset, "trial": trial}.items() if value is not None]
+    chosen = [f"--{name}={value}" for name, value in {"dataset": dataset, "method": method, "trial": trial}.items() if value is not None]
     with written(sweep) as file:
         flags = [f"--format={format}", f"--out={resolved(out)}", *chosen, *options(storage, None, None)]
         return call(["export", file, *flags], lambda event: None)

@@ -33,6 +33,7 @@ def recommend(
     histories: Any = None,
     seen: str = "exclude",
     refit: bool = False,
+    method: str | None = None,
     trial: str | None = None,
     dataset: str | None = None,
     fold_in: str | None = None,
@@ -44,7 +45,8 @@ def recommend(
 ) -> Table:
     """The best `k` items of each user, of a sweep that has run: a table with `user_id`, `rank`, `item_id` and `score`, written to `out`.
 
-    The model is that of the leaderboard's winner, or of `trial`, or with `refit` the one that `refit` has trained on all interactions.
+    The model is that of the leaderboard's winner, of `method` or of `trial`, or with `refit` the one that `refit` has trained on all
+    interactions.
     `dataset` names one of several. `users` are the own ids of those who get lists, all when left out. `histories` are those of new users
     instead: a frame with the columns `user_id` and `item_id`, or the path of such a file; where a model folds them in by ridge regression
     `ridge` is the weight of its penalty, where it does over the train graph `fold_in` is `attach` or `joint`. `seen` says whether items that a
@@ -57,7 +59,16 @@ def recommend(
     if not out.endswith(".parquet"):
         raise ValueError(f"out is {out!r}: expected a path that ends in .parquet")
     with tempfile.TemporaryDirectory() as folder:
-        given: dict[str, Any] = {"k": k, "seen": seen, "trial": trial, "dataset": dataset, "fold-in": fold_in, "ridge": ridge, "out": out}
+        given: dict[str, Any] = {
+            "k": k,
+            "seen": seen,
+            "method": method,
+            "trial": trial,
+            "dataset": dataset,
+            "fold-in": fold_in,
+            "ridge": ridge,
+            "out": out,
+        }
         if users is not None:
             given["users"] = Path(folder) / "users.txt"
             given["users"].write_text("".join(f"{user}\n" for user in users), encoding="utf-8")
@@ -107,14 +118,19 @@ class Embeddings:
 
 
 def embeddings(
-    sweep: Sweep | Settings | File, *, trial: str | None = None, dataset: str | None = None, storage: File | None = None
+    sweep: Sweep | Settings | File,
+    *,
+    method: str | None = None,
+    trial: str | None = None,
+    dataset: str | None = None,
+    storage: File | None = None,
 ) -> Embeddings:
-    """The vectors of the leaderboard's winner, or of `trial`, of a sweep that has run.
+    """The vectors of the leaderboard's winner, of `method` or of `trial`, of a sweep that has run.
 
     Raises `Error` for a model that has none, such as EASE.
     """
     with tempfile.TemporaryDirectory() as folder:
-        text = exported(sweep, folder, "parquet", dataset, trial, storage)
+        text = exported(sweep, folder, "parquet", dataset, method, trial, storage)
         (users, user_ids), (items, item_ids) = (of_side(Path(folder), side) for side in ("user", "item"))
     return Embeddings(users, items, text.split()[-1], user_ids, item_ids)
 

@@ -20,7 +20,7 @@ def trial_of(results: ranksweep.Results, backbone: str) -> str:
 
 def test_embeddings_are_those_that_were_ranked(results: ranksweep.Results, storage: Path) -> None:
     trial = trial_of(results, "mf-16")
-    found = ranksweep.embeddings(small(storage), trial=trial)
+    found = ranksweep.embeddings(small(storage), method="softmax on mf-16")
     [dataset] = results.datasets
     assert found.similarity == "cosine"
     assert found.users.shape == (dataset.manifest["users"], 16)

@@ -25,13 +25,13 @@ pub(crate) struct Model {
     pub(crate) stored: (Ended, Location),
 }
 
-/// The trial with this id, or the first picked one of the winner on the dataset, which is of the dataset's first split. The dataset may be
-/// left out where there is one, or a trial.
+/// The trial with this id, or the first picked one of a method or of the winner on the dataset, which is of the dataset's first split. The dataset may
+/// be left out where there is one, or a trial.
 ///
 /// # Errors
-/// [`Usage`] for a dataset or trial that the sweep does not have; a sweep that has not run, or a store that fails.
-pub(crate) fn read(session: &Session, dataset: Option<&str>, trial: Option<&str>) -> Result<Model> {
-    let trial = pick(session, dataset, None, trial)?;
+/// [`Usage`] for a dataset, method or trial that the sweep does not have; a sweep that has not run, or a store that fails.
+pub(crate) fn read(session: &Session, dataset: Option<&str>, method: Option<&str>, trial: Option<&str>) -> Result<Model> {
+    let trial = pick(session, dataset, method, trial)?;
     let planned = session.plan.dataset_of(session.plan.trial_named(&trial.trial)?.2);
     let dataset = session.read_dataset(planned, false).with_context(|| format!("dataset {}", planned.quoted()))?;
     let folder = session.trial(&trial.trial);

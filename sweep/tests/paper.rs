@@ -65,7 +65,7 @@ fn numbers_and_claims_are_judged_by_run_and_report() {
     sandbox.write("s.yaml", format!("{SWEEP}{PAPER}"));
     let plan = run(&sandbox, "plan").out;
     assert!(
-        plan.contains("2 printed numbers (margin 10%), of 5 in the table; the others name what this sweep has not\n6 claims"),
+        plan.contains("2 printed numbers (margin 10%), of 5 in the table; the others name what this sweep has not, the first: unknown method `ease`\n6 claims"),
         "{plan}"
     );
     let hint = "\nwith one seed nothing tells how far seeds spread, and no number is judged: give `seeds` two at least\n";
@@ -76,7 +76,9 @@ fn numbers_and_claims_are_judged_by_run_and_report() {
     let ran = run(&sandbox, "run").out;
     assert!(ran.contains("1 of 2 printed numbers is reproduced within 10%, 1 is contradicted."), "{ran}");
     assert!(
-        ran.contains("Of 6 claims:") && ran.contains("rising along bpr on mf-4, softmax on mf-4, popularity on small, ndcg@5"),
+        ran.contains("3 of 5 lines of the table name what this sweep has not, the first: unknown method `ease`.")
+            && ran.contains("Of 6 claims:")
+            && ran.contains("rising along bpr on mf-4, softmax on mf-4, popularity on small, ndcg@5"),
         "{ran}"
     );
 

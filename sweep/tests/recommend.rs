@@ -123,6 +123,23 @@ fn lists_go_through_links_and_pipes() {
 }
 
 #[test]
+fn another_method_than_the_winner_is_named_as_the_leaderboard_calls_it() {
+    let sandbox = finished();
+    for name in ["popularity", "bpr on mf-4"] {
+        let lists = sandbox.ended(&mut sandbox.command(&["recommend", "s.yaml", "--method", name, "--out", "lists.csv"]));
+        let method = if name == "popularity" { "by popularity (trial " } else { "by mf-4 / bpr / uniform-5 (trial " };
+        assert!(lists.code == Some(0) && lists.out.contains(method), "{}{}", lists.out, lists.error);
+    }
+    let arguments = ["export", "s.yaml", "--method", "bpr on mf-4", "--out", "vectors", "--format"];
+    let vectors = sandbox.ended(sandbox.command(&arguments).arg("npy"));
+    assert!(vectors.code == Some(0) && vectors.out.contains("by mf-4 / bpr / uniform-5"), "{}{}", vectors.out, vectors.error);
+    let splits = sandbox.ended(sandbox.command(&arguments).arg("csv"));
+    assert!(splits.complaint(2).starts_with("--method is for the vectors of a trial"), "{}", splits.error);
+    let unknown = sandbox.ended(&mut sandbox.command(&["recommend", "s.yaml", "--method", "bpr on mf-5"]));
+    assert!(unknown.complaint(2).contains("bpr on mf-4"), "{}", unknown.error);
+}
+
+#[test]
 fn lists_on_standard_output_stand_there_alone() {
     let sandbox = finished();
     let output = sandbox.command(&["recommend", "s.yaml", "-k", "2", "--out", "/dev/stdout"]).output().unwrap();

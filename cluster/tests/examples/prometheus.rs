@@ -49,6 +49,7 @@ fn the_pods_that_serve_a_page_are_found_and_reached() {
         for selected in [&monitor.spec.selector.match_labels, &chosen] {
             assert!(selected.iter().all(|(key, value)| labels.get(key) == Some(value)));
         }
+        assert!(monitor.spec.pod_target_labels.iter().all(|label| labels.contains_key(label)), "{labels:?}");
         let container = &template.spec.unwrap().containers[0];
         let port = &container.ports.as_ref().unwrap()[0];
         assert_eq!((port.name.as_ref(), port.container_port), (Some(&endpoint.port), 9464));

@@ -240,7 +240,12 @@ impl Location {
         let listed = |file: ObjectMeta| Listed { at: self.at(file.location), bytes: file.size, modified: file.last_modified.into() };
         let mut files: Vec<_> = found.into_iter().map(listed).collect();
         files.sort_by(|a, b| a.at.path.cmp(&b.at.path));
-        Ok(files)
+        // Consoles of object stores keep a folder by an empty object of its name.
+        let is_folder = |file: &Listed, next: Option<&Listed>| {
+            file.bytes == 0 && (file.at.path == self.path || next.is_some_and(|next| next.at.path.prefix_matches(&file.at.path)))
+        };
+        let are_folders: Vec<bool> = files.iter().enumerate().map(|(at, file)| is_folder(file, files.get(at + 1))).collect();
+        Ok(files.into_iter().zip(are_folders).filter(|(_, is_folder)| !is_folder).map(|(file, _)| file).collect())
     }
 
     /// The folders directly in this one, sorted by name.
@@ -256,7 +261,7 @@ impl Location {
     /// # Errors
     /// As for [`folders`](Self::folders).
     pub fn files(&self) -> Result<Vec<Self>> {
-        Ok(self.sorted(self.entries()?.objects.into_iter().map(|file| file.location)))
+        Ok(self.sorted(self.entries()?.objects.into_iter().map(|file| file.location).filter(|path| *path != self.path)))
     }
 
     fn entries(&self) -> Result<ListResult> {

@@ -207,6 +207,21 @@ mod tests {
         assert!(alone.ends_with("the file is empty (expected a header line)"), "{alone}");
     }
 
+    /// As of `cat a.csv b.csv`, with and without the mark that some files begin with, in quotes and not.
+    #[test]
+    fn a_header_that_comes_again_is_no_row() {
+        let columns = json!({"user": "user", "item": "item"});
+        for again in ["user,item", "\u{feff}user,item", "\"user\",\"item\"", " user ,item\r"] {
+            let text = format!("user,item\nuser,y\nx,item\n{again}\nmy user,z\n");
+            let settings =
+                |on_bad_row: &str| json!({"path": stored("again.csv", text.as_str()), "columns": columns, "on_bad_row": on_bad_row});
+            let complaint = failure(&source(json!({"delimited": settings("error")})));
+            assert!(complaint.contains("line 4: the header once more, as where files with headers were put together"), "{complaint}");
+            let rows = kept(&source(json!({"delimited": settings("skip")}))).rows;
+            assert_eq!(rows, [pair("user", "y"), pair("x", "item"), pair("my user", "z")], "{again}");
+        }
+    }
+
     #[test]
     fn ids_with_commas_and_quotes() {
         let source = from("quotes.csv", "when,stars,item,user\n1, 4.5 ,\"a,\"\"b\"\"\",\"x,y\"\r\n", json!({}));

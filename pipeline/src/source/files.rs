@@ -10,6 +10,7 @@ use super::archive;
 use crate::{Error, Result};
 use dataset::Location;
 use glob::{MatchOptions, Pattern};
+use std::{collections::HashSet, io::ErrorKind};
 
 /// What a pattern has, and few names.
 const SIGNS: [char; 3] = ['*', '?', '['];
@@ -33,7 +34,10 @@ pub(crate) fn named(key: &'static str, path: &str) -> Result<Vec<(String, Locati
     let wanted = pattern_of(pattern).map_err(|error| Error::setting(key, format!("`{path}` is no pattern: {error}")))?;
     let mut files = match steps_of(pattern) {
         Some(steps) => matching(&folder, &steps)?,
-        None => folder.list()?.into_iter().filter(|file| is_match(&wanted, &below(&folder, file))).collect(),
+        None => {
+            check_links(&folder, true, &|name| is_match(&wanted, name))?;
+            folder.list()?.into_iter().filter(|file| is_match(&wanted, &below(&folder, file))).collect()
+        }
     };
     files.sort_by_cached_key(|file| file.store().1.clone());
     let files: Vec<_> = files.into_iter().map(|file| (below(&folder, &file), file)).filter(|(name, _)| is_data(name)).collect();
@@ -69,10 +73,15 @@ fn steps_of(pattern: &str) -> Option<Vec<(&str, Pattern)>> {
 
 /// The files that match step by step, so that no folder is listed that the pattern does not name. A name that is the step itself counts before what it matches.
 fn matching(folder: &Location, steps: &[(&str, Pattern)]) -> Result<Vec<Location>> {
-    let Some(((step, pattern), rest)) = steps.split_first() else { return Ok(folder.list()?) };
+    let whole = || -> Result<Vec<Location>> {
+        check_links(folder, true, &|_| true)?;
+        Ok(folder.list()?)
+    };
+    let Some(((step, pattern), rest)) = steps.split_first() else { return whole() };
     if step.is_empty() {
-        return if rest.is_empty() { Ok(folder.list()?) } else { matching(folder, rest) };
+        return if rest.is_empty() { whole() } else { matching(folder, rest) };
     }
+    check_links(folder, false, &|name| is_match(pattern, name))?;
     let mut found = if rest.is_empty() { folder.files()? } else { folder.folders()? };
     match found.iter().position(|place| below(folder, place) == *step) {
         Some(same) => found = vec![found.swap_remove(same)],
@@ -83,6 +92,43 @@ fn matching(folder: &Location, steps: &[(&str, Pattern)]) -> Result<Vec<Location
     }
     let files = found.iter().map(|folder| matching(folder, rest)).collect::<Result<Vec<_>>>()?;
     Ok(files.into_iter().flatten().collect())
+}
+
+/// That no link below a folder of this machine, whose name is meant, leads to nothing, and that nothing there is a pipe or a device: listings pass over both without a word.
+///
+/// # Errors
+/// [`Error::File`] with the first.
+fn check_links(folder: &Location, is_deep: bool, is_meant: &dyn Fn(&str) -> bool) -> Result<()> {
+    let Some(root) = folder.local_path() else { return Ok(()) };
+    let (mut folders, mut seen) = (vec![(root, String::new())], HashSet::new());
+    while let Some((path, below)) = folders.pop() {
+        // What cannot be read is told by whoever lists it; links may go in circles.
+        let Ok(entries) = path.read_dir() else { continue };
+        if !path.canonicalize().is_ok_and(|path| seen.insert(path)) {
+            continue;
+        }
+        for entry in entries.flatten() {
+            let name = format!("{below}{}", entry.file_name().to_string_lossy());
+            let reason = match entry.path().metadata() {
+                // A file may go between the two looks, a link that leads nowhere stays.
+                Err(error) if error.kind() == ErrorKind::NotFound && entry.path().is_symlink() => {
+                    "leads to a file that is not there (restore it, or remove the link)"
+                }
+                Ok(found) if found.is_dir() => {
+                    if is_deep {
+                        folders.push((entry.path(), format!("{name}/")));
+                    }
+                    continue;
+                }
+                Ok(found) if !found.is_file() => "is a pipe or a device (expected files alone)",
+                _ => continue,
+            };
+            if is_data(&name) && is_meant(&name) {
+                return Err(Error::file(&folder.join(&name), reason));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The files of [`named`] alone.
@@ -130,7 +176,8 @@ fn pattern_of(text: &str) -> Result<Pattern, glob::PatternError> {
 
 /// Whether a name below a folder or in an archive is that of data.
 pub(super) fn is_data(name: &str) -> bool {
-    name.split('/').all(|step| !step.starts_with(['_', '.']))
+    // Hadoop marks a folder of an object store by an empty file beside it.
+    name.split('/').all(|step| !step.starts_with(['_', '.']) && !step.ends_with("_$folder$"))
 }
 
 #[cfg(test)]
@@ -147,6 +194,46 @@ mod tests {
 
     fn names(path: &str) -> Result<Vec<String>> {
         Ok(named("source.path", path)?.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// A listing passes over them without a word, and a part of the data would be missing.
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_nowhere_are_told() {
+        let local = tempfile::tempdir().unwrap();
+        let folder = local.path().to_str().unwrap();
+        stored(folder);
+        for (link, patterns) in [
+            ("year=2024/part-2.csv", ["/", "/year=2024/part-*.csv", "/**/*.csv"]),
+            ("year=2025", ["/", "/year=*/part-*.csv", "/year=2025/"]),
+        ] {
+            let link = local.path().join(link);
+            std::os::unix::fs::symlink("/nowhere/at/all", &link).unwrap();
+            for pattern in &patterns[..2] {
+                let complaint = names(&format!("{folder}{pattern}")).unwrap_err().to_string();
+                assert!(
+                    complaint.starts_with(link.to_str().unwrap()) && complaint.contains("leads to a file that is not there"),
+                    "{complaint}"
+                );
+            }
+            assert_eq!(names(&format!("{folder}/year=2023/*.csv")).unwrap().len(), 1, "what is not meant is no matter");
+            std::fs::remove_file(link).unwrap();
+        }
+        // Links that go in a circle, and those under names that are passed over.
+        std::os::unix::fs::symlink("/nowhere/at/all", local.path().join("_temporary")).unwrap();
+        std::os::unix::fs::symlink(local.path().join("year=2023/part-0.csv"), local.path().join("linked.csv")).unwrap();
+        assert!(names(&format!("{folder}/")).unwrap().contains(&"linked.csv".to_owned()));
+    }
+
+    #[test]
+    fn marks_of_folders_are_passed_over() {
+        let folder = "memory:///marked";
+        Location::parse(&format!("{folder}/day=1/x.csv")).unwrap().write("x").unwrap();
+        for mark in ["day=1", "day=1_$folder$"] {
+            Location::parse(&format!("{folder}/{mark}")).unwrap().write("").unwrap();
+        }
+        assert_eq!(names("memory:///marked/").unwrap(), ["day=1/x.csv"]);
+        assert_eq!(names("memory:///marked/day=1/").unwrap(), ["x.csv"]);
     }
 
     #[test]

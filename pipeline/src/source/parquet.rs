@@ -22,6 +22,7 @@ use datafusion::{
     datasource::listing::ListingTableUrl,
     error::DataFusionError,
     execution::SendableRecordBatchStream,
+    logical_expr::try_cast,
     prelude::{DataFrame, Expr, ParquetReadOptions, SessionConfig, cast, ident, lit},
 };
 use dataset::{Location, Split, block_on, panics, quote};
@@ -286,9 +287,11 @@ fn select(frame: &DataFrame, (key, name): (&str, &str), role: Role, at: &Locatio
     // Warehouses have no other whole numbers.
     let whole_decimal =
         matches!(of, DataType::Decimal32(_, 0) | DataType::Decimal64(_, 0) | DataType::Decimal128(_, 0) | DataType::Decimal256(_, 0));
+    // As some writers have text; what is none is null then.
+    let is_bytes = matches!(of, DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
     let (fits, expected) = match role {
-        Role::Id => (of.is_integer() || of.is_string() || of.is_floating() || whole_decimal, "text or whole numbers"),
-        Role::Rating => (of.is_numeric(), "numbers"),
+        Role::Id => (of.is_integer() || of.is_string() || is_bytes || of.is_floating() || whole_decimal, "text or whole numbers"),
+        Role::Rating => (of.is_numeric() || of.is_string() || matches!(of, DataType::Boolean), "numbers"),
         Role::Time => (of.is_numeric() || of.is_string() || temporal, "numbers, timestamps or dates"),
     };
     if !fits {
@@ -298,6 +301,8 @@ fn select(frame: &DataFrame, (key, name): (&str, &str), role: Role, at: &Locatio
     Ok(match role {
         // Whether they are whole numbers is seen row by row.
         Role::Id if of.is_floating() => cast(column, of.clone()),
+        Role::Id if is_bytes => try_cast(column, DataType::Utf8),
+        Role::Rating if of.is_string() => try_cast(cast(column, DataType::Utf8), DataType::Float64),
         Role::Id => cast(column, DataType::Utf8),
         Role::Rating if matches!(of, DataType::Float16 | DataType::Float32) => cast(cast(column, DataType::Utf8), DataType::Float64),
         Role::Time if of.is_string() => cast(column, DataType::Utf8),
@@ -325,8 +330,8 @@ mod tests {
     use super::super::row::testing::{failure, pair, read, source};
     use arrow::{
         array::{
-            ArrayRef, Decimal128Array, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray,
-            TimestampMillisecondArray,
+            ArrayRef, BinaryArray, BooleanArray, Decimal128Array, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch,
+            StringArray, TimestampMillisecondArray,
         },
         datatypes::Int8Type,
     };
@@ -375,6 +380,23 @@ mod tests {
         let rows = read(&source(json!({"parquet": settings})), Split::Train).unwrap().rows;
         let expected = [("12345678901234567890123".into(), "1".into(), Some(4.1), None), ("-7".into(), "2".into(), Some(0.7), None)];
         assert_eq!(rows, expected);
+    }
+
+    /// What warehouses write: ids as bytes, ratings as truth values and as text.
+    #[test]
+    fn ids_of_bytes_and_ratings_of_other_types() {
+        let url = "memory:///sources/warehouse.parquet";
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("user", Arc::new(BinaryArray::from(vec![b"u1".as_slice(), b"u2"]))),
+            ("item", Arc::new(Int64Array::from(vec![1, 2]))),
+            ("liked", Arc::new(BooleanArray::from(vec![true, false]))),
+            ("stars", Arc::new(StringArray::from(vec!["4.5", "none"]))),
+        ];
+        table::write(&Location::parse(url).unwrap(), &RecordBatch::try_from_iter(columns).unwrap()).unwrap();
+        let by = |rating: &str| source(json!({"parquet": {"path": url, "columns": {"user": "user", "item": "item", "rating": rating}}}));
+        let expected = [("u1".into(), "1".into(), Some(1.0), None), ("u2".into(), "2".into(), Some(0.0), None)];
+        assert_eq!(read(&by("liked"), Split::Train).unwrap().rows, expected);
+        assert!(failure(&by("stars")).contains("row 2: column `stars` is null or not finite"), "{}", failure(&by("stars")));
     }
 
     /// What pandas writes: categories, integers with a missing value as floats, and dates as text.

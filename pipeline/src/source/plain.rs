@@ -12,13 +12,15 @@ const DIGITS: usize = 15;
 
 /// The shape of a usable row: the number of fields, and which of them hold what.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
+pub(crate) struct Shape<'h> {
     pub(crate) separator: u8,
     pub(crate) width: usize,
     pub(crate) user: usize,
     pub(crate) item: usize,
     pub(crate) rating: Option<usize>,
     pub(crate) time: Option<usize>,
+    /// What the header calls the user's column: a row that has it may be the header once more, and is left to the careful way.
+    pub(crate) header: Option<&'h str>,
 }
 
 /// Usable rows by columns, between two lines that are not.
@@ -38,7 +40,7 @@ pub(crate) enum Piece<'p, 't> {
 }
 
 /// Gives the text piece by piece, in order.
-pub(crate) fn pieces<'t, E>(text: &'t str, shape: Shape, mut give: impl FnMut(Piece<'_, 't>) -> Result<(), E>) -> Result<(), E> {
+pub(crate) fn pieces<'t, E>(text: &'t str, shape: Shape<'_>, mut give: impl FnMut(Piece<'_, 't>) -> Result<(), E>) -> Result<(), E> {
     let bytes = text.as_bytes();
     let (mut marks, mut columns) = (Vec::with_capacity(WINDOW), ColumnBuffers::default());
     let (mut marked, mut start) = (0, 0);
@@ -76,7 +78,7 @@ enum Line {
 }
 
 /// `None` when the end of the line is not marked yet.
-fn line(bytes: &[u8], marks: &[u32], shape: Shape) -> Option<Line> {
+fn line(bytes: &[u8], marks: &[u32], shape: Shape<'_>) -> Option<Line> {
     let is_end = |&mark: &u32| bytes.get(mark as usize).is_none_or(|&byte| byte == b'\n');
     match marks.get(..shape.width) {
         Some([separators @ .., end]) if is_end(end) && !separators.iter().any(is_end) => Some(Line::Usable),
@@ -86,7 +88,7 @@ fn line(bytes: &[u8], marks: &[u32], shape: Shape) -> Option<Line> {
 
 impl<'t> ColumnBuffers<'t> {
     /// Takes a row; `None`, and nothing is taken, when a value is not plainly good.
-    fn take(&mut self, text: &'t str, start: usize, marks: &[u32], shape: Shape) -> Option<()> {
+    fn take(&mut self, text: &'t str, start: usize, marks: &[u32], shape: Shape<'_>) -> Option<()> {
         let field = |index: usize| {
             let from = if index == 0 { start } else { marks[index - 1] as usize + 1 };
             let field = text.get(from..marks[index] as usize)?;
@@ -94,6 +96,9 @@ impl<'t> ColumnBuffers<'t> {
         };
         let id = |index: usize| field(index).filter(|id| !id.trim_ascii_start().is_empty());
         let (user, item) = (id(shape.user)?, id(shape.item)?);
+        if shape.header.is_some_and(|header| user.trim_ascii_end().ends_with(header)) {
+            return None;
+        }
         let rating = shape.rating.map(|index| number(field(index)?)).map_or(Some(0.0), |rating| rating)?;
         let time = shape.time.map(|index| number(field(index)?)).map_or(Some(0.0), |time| time)?;
         self.users.push(user);
@@ -103,7 +108,7 @@ impl<'t> ColumnBuffers<'t> {
         Some(())
     }
 
-    fn flush<E>(&mut self, shape: Shape, give: &mut impl FnMut(Piece<'_, 't>) -> Result<(), E>) -> Result<(), E> {
+    fn flush<E>(&mut self, shape: Shape<'_>, give: &mut impl FnMut(Piece<'_, 't>) -> Result<(), E>) -> Result<(), E> {
         if !self.users.is_empty() {
             let ratings = shape.rating.map(|_| &self.ratings[..]);
             let times = shape.time.map(|_| &self.times[..]);

@@ -193,6 +193,8 @@ fn other_separator(header: &str, layout: &Layout<'_>) -> String {
 struct Place {
     index: usize,
     label: String,
+    /// What the header calls it; none without a header.
+    name: Option<String>,
 }
 
 impl Places {
@@ -217,7 +219,7 @@ impl Places {
                 };
                 if layout.has_columns { Error::column(role, at, reason) } else { Error::file(at, reason) }
             })?;
-            Ok(Place { index, label: format!("column `{}`", quote::value(names[index])) })
+            Ok(Place { index, label: format!("column `{}`", quote::value(names[index])), name: Some(whole[index].clone()) })
         };
         let columns = &layout.columns;
         let optional = |column: &Option<ColumnRef>, role| column.as_ref().map(|column| find(column, role)).transpose();
@@ -241,7 +243,7 @@ impl Places {
     fn from_first_row<'r>(columns: &Columns, record: &Record<'r>) -> Result<(Self, Row<'r>), Unusable> {
         sound(record)?;
         let place = |column: &ColumnRef, role: &str| match column {
-            ColumnRef::Index(index) => Place { index: *index, label: format!("column {index} ({role})") },
+            ColumnRef::Index(index) => Place { index: *index, label: format!("column {index} ({role})"), name: None },
             ColumnRef::Name(_) => unreachable!("`Columns::check` refuses names without a header"),
         };
         let places = Self {
@@ -266,11 +268,12 @@ impl Places {
     }
 
     /// What the fast way has to know; `None` for separators of several bytes.
-    fn shape(&self, separator: &str) -> Option<Shape> {
+    fn shape(&self, separator: &str) -> Option<Shape<'_>> {
         let &[separator] = separator.as_bytes() else { return None };
         let index = |place: &Option<Place>| place.as_ref().map(|place| place.index);
         let (rating, time) = (index(&self.rating), index(&self.time));
-        Some(Shape { separator, width: self.width, user: self.user.index, item: self.item.index, rating, time })
+        let header = self.user.name.as_deref();
+        Some(Shape { separator, width: self.width, user: self.user.index, item: self.item.index, rating, time, header })
     }
 
     fn row<'r>(&self, record: &Record<'r>) -> Result<Row<'r>, Unusable> {
@@ -280,6 +283,9 @@ impl Places {
             return Err(format!("{} where {} has {}", count(fields.len()), self.model, self.width).into());
         }
         let is_whole = self.used().all(|place| !fields.get(place.index).contains(&b'\n'));
+        if self.used().all(|place| place.name.as_ref().is_some_and(|name| is_name(fields.get(place.index), name))) {
+            return Err(Unusable { reason: "the header once more, as where files with headers were put together".to_owned(), is_whole });
+        }
         self.values(fields).map_err(|reason| Unusable { reason, is_whole })
     }
 
@@ -291,6 +297,11 @@ impl Places {
             time: self.time.as_ref().map(|place| time(fields, place)).transpose()?,
         })
     }
+}
+
+/// Whether a field is the name of its column, behind the mark that some files begin with.
+fn is_name(field: &[u8], name: &str) -> bool {
+    field.strip_prefix("\u{feff}".as_bytes()).unwrap_or(field).trim_ascii() == name.as_bytes()
 }
 
 fn sound(record: &Record<'_>) -> Result<(), String> {

@@ -23,7 +23,10 @@ pub struct Export {
     /// The format: of splits, or of the vectors of a trial
     #[arg(long, value_enum)]
     format: ExportFormat,
-    /// The trial whose vectors are written; when left out the first picked one of the leaderboard's winner
+    /// The method whose vectors are written, as the leaderboard calls it; its winner when left out
+    #[arg(long, value_name = "NAME", conflicts_with = "trial")]
+    method: Option<String>,
+    /// The trial whose vectors are written; when left out the first picked one of the method, on the first split
     #[arg(long, value_name = "ID")]
     trial: Option<String>,
     /// The folder that the files go into; splits into a folder of each dataset's name in it, with the split's seed where it has several
@@ -45,7 +48,7 @@ impl Export {
 
     fn vectors(&self, out: &Location, global: &Global) -> Result<String> {
         let session = Session::ran(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
-        let model = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
+        let model = model::read(&session, self.dataset.as_deref(), self.method.as_deref(), self.trial.as_deref())?;
         let similarity = write_vectors(out, &model, self.format)?;
         let similarity = serde_json::to_value(similarity)?;
         let (trial, users, items) = (&model.trial, model.dataset.users(), model.dataset.items());
@@ -58,9 +61,10 @@ impl Export {
     }
 
     fn splits(&self, out: &Location, global: &Global) -> Result<String> {
-        if self.trial.is_some() {
+        let flags = [("--trial", &self.trial), ("--method", &self.method)];
+        if let Some((flag, _)) = flags.into_iter().find(|(_, given)| given.is_some()) {
             return Err(
-                Usage("--trial is for the vectors of a trial: the format is one of npy, safetensors and parquet then".to_owned()).into()
+                Usage(format!("{flag} is for the vectors of a trial: the format is one of npy, safetensors and parquet then")).into()
             );
         }
         let session = Session::of_datasets(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;

@@ -21,7 +21,10 @@ pub struct Recommend {
     /// The dataset; may be left out where the sweep has one, or a trial is named
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
-    /// The trial whose model ranks; when left out the first picked one of the leaderboard's winner, on the first split
+    /// The method whose model ranks, as the leaderboard calls it; its winner when left out
+    #[arg(long, value_name = "NAME", conflicts_with = "trial")]
+    method: Option<String>,
+    /// The trial whose model ranks; when left out the first picked one of the method, on the first split
     #[arg(long, value_name = "ID")]
     trial: Option<String>,
     /// Items for each user
@@ -65,7 +68,7 @@ impl Recommend {
             return Err(Usage("--seen evaluate: with --refit a model has learned the test part, so that its lists cannot be judged against it: leave one of the two out".to_owned()).into());
         }
         let session = Session::ran(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
-        let mut model = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
+        let mut model = model::read(&session, self.dataset.as_deref(), self.method.as_deref(), self.trial.as_deref())?;
         if self.refit {
             (model.dataset, model.stored) = runner::refitted(&session, &model.trial.trial, model.dataset)?;
             model.scorer = model.stored.0.scorer(&model.stored.1)?;

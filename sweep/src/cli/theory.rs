@@ -218,7 +218,7 @@ impl TrainedModelArguments {
     fn read(&self, global: &Global) -> Result<Option<(Session, Model)>> {
         let Some(sweep) = &self.sweep else { return Ok(None) };
         let session = Session::open(sweep, global.storage.as_deref(), global.machine(), global.progress())?;
-        let model = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
+        let model = model::read(&session, self.dataset.as_deref(), None, self.trial.as_deref())?;
         Ok(Some((session, model)))
     }
 }

@@ -43,6 +43,48 @@ const SYNONYMS: [(&str, &str); 31] = [
     ("valid-metric", "select_by"),
 ];
 
+/// Keys that people of other libraries, whose settings are flat, look for elsewhere, and where they belong.
+const HOMES: [(&str, &str); 24] = [
+    ("alpha", "evaluation.significance"),
+    ("backbones", "a block of `grid`"),
+    ("batch_size", "training"),
+    ("correction", "evaluation.significance"),
+    ("cutoffs", "evaluation"),
+    ("epochs", "training"),
+    ("evaluate_every", "training"),
+    ("k_core", "an entry of `datasets`"),
+    ("learning_rate", "the `optimizer` of a block of `grid`"),
+    ("losses", "a block of `grid`"),
+    ("margin", "evaluation.significance"),
+    ("metrics", "evaluation"),
+    ("min_rating", "an entry of `datasets`"),
+    ("optimizer", "a block of `grid`"),
+    ("patience", "training"),
+    ("primary", "evaluation"),
+    ("samplers", "a block of `grid`"),
+    ("seeds", "the file itself"),
+    ("select_by", "training"),
+    ("significance", "evaluation"),
+    ("source", "an entry of `datasets`"),
+    ("split", "an entry of `datasets`"),
+    ("tests", "evaluation.significance"),
+    ("weight_decay", "the `optimizer` of a block of `grid`"),
+];
+
+/// Where a key belongs that has no place here, in words: ``under `evaluation` ``.
+fn home(word: &str) -> Option<String> {
+    let plain = word.to_lowercase().replace('_', "-");
+    let called = SYNONYMS.into_iter().find_map(|(other, word)| (other == plain).then_some(word));
+    let of = |name: &str| HOMES.into_iter().find_map(|(key, home)| (key == name).then_some((key, home)));
+    let (key, home) = of(word).or_else(|| of(called?))?;
+    let at = if home.contains(' ') { home.to_owned() } else { format!("`{home}`") };
+    Some(if key == word {
+        format!("it belongs under {at}")
+    } else {
+        format!("`{key}`, which is what it is called here, belongs under {at}")
+    })
+}
+
 /// ``unknown key `tempratur`: did you mean `temperature`? (expected `temperature`)``
 pub(crate) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
     let list = match expected {
@@ -57,8 +99,17 @@ pub(crate) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
     }
     match near {
         Some(near) => format!("unknown {what} `{word}`: did you mean `{near}`? ({list})"),
-        None => format!("unknown {what} `{word}`: {list}"),
+        None => match home(&word.to_string()).filter(|_| what == "key") {
+            Some(home) => format!("unknown {what} `{word}`: {home} ({list})"),
+            None => format!("unknown {what} `{word}`: {list}"),
+        },
     }
+}
+
+/// The words of [`unknown`] without the list of what was expected.
+pub(crate) fn without_list(words: &str) -> &str {
+    let ends = [": expected one of ", " (expected one of "].into_iter().filter_map(|list| words.find(list));
+    ends.min().map_or(words, |end| &words[..end])
 }
 
 /// Whether a word is taken for a slip of one of the others.
@@ -102,7 +153,19 @@ mod tests {
         assert_eq!(nearest("BPR", &["bpr", "mf"]), Some("bpr"), "what there is comes first");
         assert_eq!(nearest("bpr", &["mf", "light-gcn"]), Some("mf"));
         assert_eq!(unknown("key", "x", &["dim"]), "unknown key `x`: expected `dim`");
+        assert_eq!(
+            unknown("key", "alpha", &["users"]),
+            "unknown key `alpha`: it belongs under `evaluation.significance` (expected `users`)"
+        );
+        let rate = unknown("key", "lr", &["epochs"]);
+        assert!(
+            rate.contains("`learning_rate`, which is what it is called here, belongs under the `optimizer` of a block of `grid`"),
+            "{rate}"
+        );
+        assert!(!unknown("kind", "metrics", &["mf"]).contains("belongs"));
         assert!(unknown("kind", "softmax@20", &kinds).contains("did you mean `softmax"));
+        assert_eq!(without_list(&unknown("kind", "hinge", &kinds)), "unknown kind `hinge`");
+        assert_eq!(without_list(&unknown("kind", "sofmax", &kinds)), "unknown kind `sofmax`: did you mean `softmax`?");
         let metric = unknown("name", "ndcg@20", &["ndcg", "mrr"]);
         assert_eq!(metric, "unknown name `ndcg@20`: write `ndcg` here, and 20 under `cutoffs` (expected one of `ndcg`, `mrr`)");
     }

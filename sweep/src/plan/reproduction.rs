@@ -20,6 +20,9 @@ pub struct Printed {
     /// Lines of the table, those of other sweeps included; 0 of a stored plan, which does not change with them.
     #[serde(default, skip_serializing)]
     pub lines: usize,
+    /// Why the first of those others is none of this sweep; none of a stored plan.
+    #[serde(default, skip_serializing)]
+    pub other: Option<String>,
     /// The numbers of this sweep, in the order of the table.
     pub values: Vec<PrintedValue>,
 }
@@ -74,7 +77,13 @@ impl Plan {
             return Err(table.place().error(self.no_number(lines)));
         }
         let PrintedTable { margin, runs, .. } = table.value;
-        self.printed = Some(Printed { margin, runs, lines: lines.len(), values });
+        let names_nothing = |line: &&PrintedLine| {
+            let value = names.get(line.dataset.as_str()).map(|names| self.printed_value(table, line, names));
+            value.is_none_or(|value| value.is_ok_and(|value| value.is_none()))
+        };
+        // What there is instead may be long, and tables of papers name many methods that a sweep has not.
+        let other = lines.iter().find(names_nothing).map(|line| nearest::without_list(&self.why_not(line)).to_owned());
+        self.printed = Some(Printed { margin, runs, lines: lines.len(), other, values });
         Ok(self)
     }
 
@@ -118,16 +127,20 @@ impl Plan {
     /// Why no line is of this sweep, by the first one.
     fn no_number(&self, lines: &[PrintedLine]) -> String {
         let Some(first) = lines.first() else { return "the table has no number".to_owned() };
+        format!("none of {} is of this sweep; of the first: {}", super::show::count_of(lines.len(), "line"), self.why_not(first))
+    }
+
+    /// Why a line is none of this sweep.
+    fn why_not(&self, line: &PrintedLine) -> String {
         let names = self.dataset_names();
         let measured: Vec<String> = self.evaluation.metric_ats().iter().map(ToString::to_string).collect();
-        let reason = if !names.contains(&first.dataset.as_str()) {
-            nearest::unknown("dataset", &first.dataset, &names)
-        } else if let Meant::Unknown(words) = self.names_on(&first.dataset).find(&first.method) {
+        if !names.contains(&line.dataset.as_str()) {
+            nearest::unknown("dataset", &line.dataset, &names)
+        } else if let Meant::Unknown(words) = self.names_on(&line.dataset).find(&line.method) {
             words
         } else {
-            nearest::unknown("metric", &first.at.to_string(), &measured.iter().map(String::as_str).collect::<Vec<_>>())
-        };
-        format!("none of {} is of this sweep; of the first: {reason}", super::show::count_of(lines.len(), "line"))
+            nearest::unknown("metric", &line.at.to_string(), &measured.iter().map(String::as_str).collect::<Vec<_>>())
+        }
     }
 
     /// The claims of a sweep file, each on each dataset that it is about.
@@ -271,6 +284,7 @@ printed: v.csv
             printed.values.iter().map(|value| (value.dataset.as_str(), value.method.as_str(), value.same_users)).collect();
         assert_eq!(found, [("d", "mf-8 / bpr / uniform-5", false), ("e", "mf-8 / softmax(temperature=0.2) / uniform-5", false)]);
         assert_eq!(printed.lines, 5);
+        assert!(printed.other.unwrap().starts_with("unknown dataset `books`"), "the first that is not of this sweep");
     }
 
     #[test]

@@ -66,8 +66,12 @@ pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources, 
 fn paper(plan: &Plan) -> String {
     let numbers = plan.printed.as_ref().map(|printed| {
         let (count, lines) = (printed.values.len(), printed.lines);
-        let others =
-            if count < lines { format!(", of {lines} in the table; the others name what this sweep has not") } else { String::new() };
+        let first = printed.other.as_ref().map_or_else(String::new, |other| format!(", the first: {other}"));
+        let others = if count < lines {
+            format!(", of {lines} in the table; the others name what this sweep has not{first}")
+        } else {
+            String::new()
+        };
         let spread = if plan.methods.iter().any(|method| method.repeats() > 1) {
             ""
         } else {

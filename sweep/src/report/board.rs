@@ -135,6 +135,19 @@ mod tests {
         table.lines().map(|line| line.chars().count()).max().unwrap()
     }
 
+    /// One of the whole list has no cutoff: the others are those of the first one.
+    #[test]
+    fn beside_a_metric_without_a_cutoff_stand_the_others() {
+        let mut sweep = example::sweep();
+        let headline = |sweep: &example::Sweep| sweep.input().headline().iter().map(ToString::to_string).collect::<Vec<_>>();
+        let of = |at: &str| at.parse::<MetricAt>().unwrap().metric;
+        (sweep.evaluation.metrics, sweep.evaluation.cutoffs) = (["ndcg@20", "auc", "recall@20"].map(of).to_vec(), vec![50, 20]);
+        sweep.evaluation.primary = Some("auc".parse().unwrap());
+        assert_eq!(headline(&sweep), ["auc", "ndcg@50", "recall@50"]);
+        sweep.evaluation.primary = Some("ndcg@20".parse().unwrap());
+        assert_eq!(headline(&sweep), ["ndcg@20", "auc", "recall@20"]);
+    }
+
     #[test]
     fn verdicts_stand_where_methods_are_not_all_compared() {
         let titles = |family: Family| {

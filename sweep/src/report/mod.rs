@@ -84,11 +84,12 @@ impl Input<'_> {
         self.evaluation.primary()
     }
 
-    /// The metrics of the leaderboard's columns: the primary one, then the others at its cutoff.
+    /// The metrics of the leaderboard's columns: the primary one, then the others at its cutoff, or at the first one where it has none.
     fn headline(&self) -> Vec<MetricAt> {
         let all = self.evaluation.metric_ats();
         let primary = self.primary();
-        let beside = |at: &MetricAt| *at == primary || at.cutoff.is_none() || (at.metric != primary.metric && at.cutoff == primary.cutoff);
+        let cutoff = primary.cutoff.or_else(|| all.iter().find_map(|at| at.cutoff));
+        let beside = |at: &MetricAt| *at == primary || at.cutoff.is_none() || (at.metric != primary.metric && at.cutoff == cutoff);
         let mut headline: Vec<MetricAt> = all.into_iter().filter(beside).collect();
         headline.sort_by_key(|at| *at != primary); // the primary one first, the others as they stand
         headline

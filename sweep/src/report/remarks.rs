@@ -71,6 +71,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     remarks.extend(single_file(&methods));
     remarks.extend(budget::unequal(&methods));
     remarks.extend(first(methods.iter().filter_map(|method| edge(input, method))));
+    remarks.extend(picked_by(input, &methods));
     remarks.extend(cut_short(&methods));
     remarks.extend(first(methods.iter().filter_map(|method| tied(input, dataset, method))));
     remarks.extend(unknown::remark(input, dataset));
@@ -210,6 +211,14 @@ fn edge(input: &Input, method: &MethodTrials) -> Option<String> {
     })
 }
 
+/// Where values are picked by another metric than the one that verdicts are about.
+fn picked_by(input: &Input, methods: &[MethodTrials]) -> Option<String> {
+    let mut all = methods.iter().flat_map(|method| &method.trials);
+    let by = all.find(|trial| trial.validation.is_some() && trial.select_by != input.primary()).map(|trial| trial.select_by)?;
+    let measured = if input.evaluation.metric_ats().contains(&by) { "" } else { ", which is not measured on test" };
+    Some(format!("Values were picked by {by}{measured}; verdicts are about {}.", input.primary()))
+}
+
 fn cut_short(methods: &[MethodTrials]) -> Option<String> {
     let to_the_end = |trial: &&&TrialRow| {
         trial.selected && trial.validation.is_some() && trial.best_epoch.is_some_and(|best| best > 0 && Some(best) == trial.epochs)
@@ -312,6 +321,18 @@ mod tests {
         let unpicked =
             "No value could be picked by the first seeds (`tuning_seeds`) of bpr on mf-64: 2 trials of other seeds were not trained.";
         assert!(said(&sweep).contains(unpicked) && !said(&sweep).contains("repeated"), "{}", said(&sweep));
+    }
+
+    #[test]
+    fn another_metric_that_picked_is_told() {
+        let mut sweep = example::sweep();
+        let said = |sweep: &example::Sweep| remarks(&sweep.input(), "books").join(" ");
+        assert!(!said(&sweep).contains("Values were picked by"));
+        sweep.trials.iter_mut().for_each(|trial| trial.select_by = "mrr@7".parse().unwrap());
+        let expected = "Values were picked by mrr@7, which is not measured on test; verdicts are about ndcg@20.";
+        assert!(said(&sweep).contains(expected), "{}", said(&sweep));
+        sweep.trials.iter_mut().for_each(|trial| trial.select_by = "recall@20".parse().unwrap());
+        assert!(said(&sweep).contains("Values were picked by recall@20; verdicts"), "{}", said(&sweep));
     }
 
     #[test]

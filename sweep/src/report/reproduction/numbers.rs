@@ -79,7 +79,7 @@ mod tests {
             unit: 1e-4,
             same_users,
         };
-        Printed { margin: Margin::Relative(0.05), runs: 1, lines: 9, values: values.iter().map(value).collect() }
+        Printed { margin: Margin::Relative(0.05), runs: 1, lines: 9, other: None, values: values.iter().map(value).collect() }
     }
 
     fn judged(printed: &Printed) -> Vec<ReproductionRow> {

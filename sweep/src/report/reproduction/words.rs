@@ -22,7 +22,13 @@ pub(super) fn numbers(reproduction: &Reproduction, printed: &Printed) -> String 
     let all = number::counted(reproduction.numbers.len(), "printed number");
     let verb = if reproduction.numbers.len() == 1 { "is" } else { is(of("reproduced")) };
     let rest = if others.is_empty() { String::new() } else { format!(", {}", others.join(", ")) };
-    format!("{} of {all} {verb} reproduced within {}{rest}.", of("reproduced"), printed.margin)
+    let other = match (&printed.other, printed.lines.saturating_sub(printed.values.len())) {
+        (Some(first), others @ 1..) => {
+            format!(" {others} of {} lines of the table name what this sweep has not, the first: {first}.", printed.lines)
+        }
+        _ => String::new(),
+    };
+    format!("{} of {all} {verb} reproduced within {}{rest}.{other}", of("reproduced"), printed.margin)
 }
 
 /// How the numbers are judged.
