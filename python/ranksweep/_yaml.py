@@ -24,6 +24,8 @@ def document(value: Mapping[str, Any]) -> str:
 
 def plain(value: Any, path: str) -> Any:
     """The same as dicts, lists, texts, numbers, truth values and None, also of NumPy's values, of paths and of dates."""
+    if type(value).__name__ == "datetime64":
+        value = value.astype("datetime64[us]")  # of nanoseconds Python has no date
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, os.PathLike):

@@ -241,10 +241,13 @@ impl Location {
         let mut files: Vec<_> = found.into_iter().map(listed).collect();
         files.sort_by(|a, b| a.at.path.cmp(&b.at.path));
         // Consoles of object stores keep a folder by an empty object of its name.
-        let is_folder = |file: &Listed, next: Option<&Listed>| {
-            file.bytes == 0 && (file.at.path == self.path || next.is_some_and(|next| next.at.path.prefix_matches(&file.at.path)))
+        let has_files = |folder: &Path| {
+            let below = format!("{folder}/");
+            let first = files.partition_point(|file| file.at.path.as_ref() < below.as_str());
+            files.get(first).is_some_and(|file| file.at.path.as_ref().starts_with(&below))
         };
-        let are_folders: Vec<bool> = files.iter().enumerate().map(|(at, file)| is_folder(file, files.get(at + 1))).collect();
+        let is_folder = |file: &Listed| file.bytes == 0 && (file.at.path == self.path || has_files(&file.at.path));
+        let are_folders: Vec<bool> = files.iter().map(is_folder).collect();
         Ok(files.into_iter().zip(are_folders).filter(|(_, is_folder)| !is_folder).map(|(file, _)| file).collect())
     }
 

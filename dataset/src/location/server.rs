@@ -186,18 +186,24 @@ fn settings(prefixes: &[&str]) -> Result<Vec<(String, String)>, String> {
     Ok(settled(environment.filter(is_ours).map(setting).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()))
 }
 
-/// A variable by its name in lower case, without blanks and ends of lines around its value, as files of secrets have them; none that is empty.
+/// Variables whose values stand in the headers of requests.
+const IN_HEADERS: [&str; 5] = ["aws_access_key_id", "aws_secret_access_key", "aws_session_token", "aws_region", "aws_default_region"];
+
+/// A variable by its name in lower case. What stands in headers and addresses is taken without blanks and ends of lines around it, as files of secrets have
+/// them, and not at all where it is empty; others, such as a key in JSON, as they are.
 ///
 /// # Errors
 /// A sentence that names the variable, and shows nothing of its value.
 fn setting((name, value): (String, String)) -> Result<Option<(String, String)>, String> {
+    let key = name.to_ascii_lowercase();
+    let is_address = key.starts_with("aws_endpoint") || ["google_base_url", "azure_endpoint", "azure_storage_endpoint"].contains(&&*key);
+    if !is_address && !IN_HEADERS.contains(&&*key) {
+        return Ok(Some((key, value)));
+    }
     let value = value.trim();
     if value.chars().any(char::is_control) {
         return Err(format!("the environment variable {name} has an end of line or another control character in its value: correct it"));
     }
-    let key = name.to_ascii_lowercase();
-    // Where a token of the platform comes from may be a path.
-    let is_address = key.starts_with("aws_endpoint") || ["google_base_url", "azure_endpoint", "azure_storage_endpoint"].contains(&&*key);
     if is_address && !value.is_empty() && !["http://", "https://"].iter().any(|scheme| value.starts_with(scheme)) {
         return Err(format!("the environment variable {name} is no address: expected one that begins with http:// or https://"));
     }
@@ -293,6 +299,8 @@ mod tests {
         assert_eq!(set("AWS_ACCESS_KEY_ID", "key\n"), of("aws_access_key_id", "key"));
         assert_eq!(set("AWS_ENDPOINT_URL", " https://minio:9000 "), of("aws_endpoint_url", "https://minio:9000"));
         assert_eq!(set("AWS_ENDPOINT_URL", ""), Ok(None));
+        let json = "{\n  \"type\": \"service_account\"\n}\n";
+        assert_eq!(set("GOOGLE_SERVICE_ACCOUNT_KEY", json), of("google_service_account_key", json));
         let said = |name: &str, value: &str| set(name, value).unwrap_err();
         assert!(
             said("AWS_ENDPOINT_URL_S3", "minio:9000").starts_with("the environment variable AWS_ENDPOINT_URL_S3 is no address: expected")

@@ -52,7 +52,7 @@ impl StatusArguments {
                         return Ok(Ending::Done);
                     }
                     if status.has_ended() && !(was_seen && status.is_unanswered) {
-                        return without_model(&status.trials).map_or(Ok(Ending::Done), |failed| bail!("{failed}"));
+                        return failed(&status).map_or(Ok(Ending::Done), |failed| bail!("{failed}"));
                     }
                 }
                 Err(error) if was_seen && error.downcast_ref::<ClientError>().is_some_and(ClientError::is_transient) => {
@@ -76,4 +76,13 @@ impl StatusArguments {
         }
         output::print_on(&show(status, output::width()))
     }
+}
+
+/// What failed of a sweep that has ended: its trials, or, where the storage cannot be read, a stage of the cluster.
+fn failed(status: &SweepStatus) -> Option<String> {
+    if status.storage.is_some() {
+        return without_model(&status.trials);
+    }
+    let stage = status.cluster.iter().flat_map(|cluster| &cluster.stages).find(|stage| stage.state.contains("failed"))?;
+    Some(format!("{}: {}", stage.stage, stage.state))
 }

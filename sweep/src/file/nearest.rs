@@ -44,18 +44,15 @@ const SYNONYMS: [(&str, &str); 31] = [
 ];
 
 /// Keys that people of other libraries, whose settings are flat, look for elsewhere, and where they belong.
-const HOMES: [(&str, &str); 24] = [
-    ("alpha", "evaluation.significance"),
+const HOMES: [(&str, &str); 20] = [
     ("backbones", "a block of `grid`"),
     ("batch_size", "training"),
-    ("correction", "evaluation.significance"),
     ("cutoffs", "evaluation"),
     ("epochs", "training"),
     ("evaluate_every", "training"),
     ("k_core", "an entry of `datasets`"),
     ("learning_rate", "the `optimizer` of a block of `grid`"),
     ("losses", "a block of `grid`"),
-    ("margin", "evaluation.significance"),
     ("metrics", "evaluation"),
     ("min_rating", "an entry of `datasets`"),
     ("optimizer", "a block of `grid`"),
@@ -67,7 +64,6 @@ const HOMES: [(&str, &str); 24] = [
     ("significance", "evaluation"),
     ("source", "an entry of `datasets`"),
     ("split", "an entry of `datasets`"),
-    ("tests", "evaluation.significance"),
     ("weight_decay", "the `optimizer` of a block of `grid`"),
 ];
 
@@ -99,7 +95,7 @@ pub(crate) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
     }
     match near {
         Some(near) => format!("unknown {what} `{word}`: did you mean `{near}`? ({list})"),
-        None => match home(&word.to_string()).filter(|_| what == "key") {
+        None => match home(&word).filter(|_| what == "key") {
             Some(home) => format!("unknown {what} `{word}`: {home} ({list})"),
             None => format!("unknown {what} `{word}`: {list}"),
         },
@@ -153,10 +149,7 @@ mod tests {
         assert_eq!(nearest("BPR", &["bpr", "mf"]), Some("bpr"), "what there is comes first");
         assert_eq!(nearest("bpr", &["mf", "light-gcn"]), Some("mf"));
         assert_eq!(unknown("key", "x", &["dim"]), "unknown key `x`: expected `dim`");
-        assert_eq!(
-            unknown("key", "alpha", &["users"]),
-            "unknown key `alpha`: it belongs under `evaluation.significance` (expected `users`)"
-        );
+        assert_eq!(unknown("key", "metrics", &["users"]), "unknown key `metrics`: it belongs under `evaluation` (expected `users`)");
         let rate = unknown("key", "lr", &["epochs"]);
         assert!(
             rate.contains("`learning_rate`, which is what it is called here, belongs under the `optimizer` of a block of `grid`"),

@@ -81,10 +81,15 @@ fn of_entry<T: Serialize + DeserializeOwned>(role: Role, entry: &Entry<T>, check
         let values: Vec<f64> = choices.iter().filter_map(|value| value.as_f64()).collect();
         let are_whole = choices.iter().all(|value| !value.is_f64());
         let can_be = |value: f64| entry.values.iter().any(|kind| can_have(kind, name, number(value, are_whole), check));
-        let step = |end: f64| if are_whole { 1.0 } else { (end.abs() * BEYOND).max(LEAST_BEYOND) };
+        // The nearest, and one far off: keys may bind each other, as heads that divide a dim.
+        let steps = |end: f64| match are_whole {
+            true => [1.0, (end.abs() / 2.0).floor(), end.abs()],
+            false => [(end.abs() * BEYOND).max(LEAST_BEYOND), end.abs() / 2.0, end.abs()],
+        };
+        let goes_on = |end: f64, sign: f64| steps(end).into_iter().any(|step| step > 0.0 && can_be(end + sign * step));
         Space {
-            least: values.iter().copied().reduce(f64::min).filter(|&end| can_be(end - step(end))),
-            largest: values.iter().copied().reduce(f64::max).filter(|&end| can_be(end + step(end))),
+            least: values.iter().copied().reduce(f64::min).filter(|&end| goes_on(end, -1.0)),
+            largest: values.iter().copied().reduce(f64::max).filter(|&end| goes_on(end, 1.0)),
             values,
             ranges: entry.ranges_of(name),
         }
@@ -177,6 +182,23 @@ grid:
             [0.0, 0.5, largest].map(|value| spaces.is_at_an_edge("mf-8 / gbce / uniform-4", "loss.calibration", value))
         };
         assert_eq!((calibrated("[0, 0.5, 1]", 1.0), calibrated("[0, 0.5, 0.9]", 0.9)), ([false; 3], [false, false, true]));
+        let widths = |dims: &str| {
+            let text = format!(
+                "
+name: s
+datasets: [{{name: d, source: {{format: synthetic}}, split: {{kind: leave-last, validation: true}}}}]
+grid:
+  - backbones: [{{kind: sas-rec, dim: {dims}, layers: 1, heads: 2, hidden: 8, max_length: 5}}]
+    losses: [{{kind: bpr}}]
+    samplers: [{{kind: uniform, negatives: 1}}]
+    optimizer: {{kind: adam, learning_rate: 0.1}}
+"
+            );
+            Spaces::of(&SweepFile::parse(&text, "s.yaml").unwrap())
+        };
+        let found = widths("[4, 6, 8]");
+        let method = found.0.keys().next().unwrap().clone();
+        assert_eq!([4.0, 6.0, 8.0].map(|dim| found.is_at_an_edge(&method, "backbone.dim", dim)), [true, false, true], "heads divide dims");
         let counts = file("kind: bpr", "kind: uniform, negatives: [1, 4, 16]");
         assert_eq!(
             [1.0, 4.0, 16.0].map(|value| counts.is_at_an_edge("mf-8 / bpr / uniform", "sampler.negatives", value)),
