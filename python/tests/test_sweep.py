@@ -66,7 +66,10 @@ def test_printed_values_are_those_of_the_working_directory(tmp_path: Path, monke
         ranksweep.plan(sweep)
 
 
-@pytest.mark.parametrize("test", [date(2024, 5, 1), datetime(2024, 5, 1), np.datetime64("2024-05-01", "ns"), *pandas.to_datetime(["2024-05-01"])])
+DATES = [date(2024, 5, 1), datetime(2024, 5, 1), np.datetime64("2024-05-01", "ns"), *pandas.to_datetime(["2024-05-01"])]
+
+
+@pytest.mark.parametrize("test", DATES)
 def test_a_split_may_be_at_a_date(tmp_path: Path, test: object) -> None:
     (tmp_path / "log.csv").write_text("u,i,t\n" + "".join(f"{n % 7},{n % 11},2024-0{4 + n % 2}-02\n" for n in range(70)))
     source = ranksweep.Source("delimited", path=tmp_path / "log.csv", columns={"user": "u", "item": "i", "timestamp": "t"})
