@@ -21,8 +21,8 @@ def drawn(random, seeds):
     methods = {f"f{at}": shared + random.normal(size=USERS) * 0.7 for at in range(OF_EACH_KIND)}
     for at in range(OF_EACH_KIND):
         own = shared + random.normal(size=USERS) * 0.6
-        shifts = random.normal(size=(seeds, 1)) * 0.7 / np.sqrt(USERS)
-        methods[f"l{at}"] = own + random.normal(size=(seeds, USERS)) * 0.35 + shifts
+        of_seeds = random.normal(size=(seeds, USERS)) * 0.35
+        methods[f"l{at}"] = own + of_seeds + random.normal(size=(seeds, 1)) * 0.7 / np.sqrt(USERS)
     return methods
 
 

@@ -160,18 +160,6 @@ ranksweep.run(test_commands.long(Path({storage!r})))
 """
 
 
-def test_ctrl_c_reaches_the_program_once(tmp_path: Path) -> None:
-    script = SCRIPT.format(path=[str(Path(__file__).parent)], storage=str(tmp_path))
-    with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
-        assert process.stderr is not None
-        before = until(process.stderr.readline, "evaluated epoch=")
-        os.killpg(process.pid, signal.SIGINT)
-        after = process.stderr.read()
-    assert "KeyboardInterrupt" in after, before + after
-    assert list(tmp_path.glob("trials/*/resume/*"))
-    assert not running(str(tmp_path))
-
-
 IN_A_THREAD = """
 import asyncio, sys
 sys.path[:0] = {path!r}
@@ -181,8 +169,9 @@ asyncio.run(asyncio.to_thread(ranksweep.run, test_commands.long(Path({storage!r}
 """
 
 
-def test_ctrl_c_reaches_the_program_of_another_thread(tmp_path: Path) -> None:
-    script = IN_A_THREAD.format(path=[str(Path(__file__).parent)], storage=str(tmp_path))
+@pytest.mark.parametrize("script", [SCRIPT, IN_A_THREAD], ids=["here", "in a thread"])
+def test_ctrl_c_reaches_the_program_once(tmp_path: Path, script: str) -> None:
+    script = script.format(path=[str(Path(__file__).parent)], storage=str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stderr is not None
         before = until(process.stderr.readline, "evaluated epoch=")
