@@ -326,6 +326,15 @@ impl NotWhole {
 /// # Panics
 /// When the column is not of floats.
 pub fn whole_texts(column: &ArrayRef) -> Result<StringArray, NotWhole> {
+    let (texts, others) = whole_texts_and_others(column);
+    others.first().map_or(Ok(texts), |&first| Err(first))
+}
+
+/// As [`whole_texts`], with nulls for the numbers that are not so; these beside the texts, in the order of their rows.
+///
+/// # Panics
+/// When the column is not of floats.
+pub fn whole_texts_and_others(column: &ArrayRef) -> (StringArray, Vec<NotWhole>) {
     // Whole numbers below two to the power of these bits are told apart by a float of the type.
     let bits = match column.data_type() {
         DataType::Float64 => 53,
@@ -336,10 +345,9 @@ pub fn whole_texts(column: &ArrayRef) -> Result<StringArray, NotWhole> {
     let numbers = cast(column, &DataType::Float64).expect("a number fits a longer one");
     let numbers = numbers.as_primitive::<Float64Type>();
     let is_exact = |number: f64| number.fract() == 0.0 && number.abs() < 2f64.powi(bits);
-    match numbers.iter().position(|number| number.is_some_and(|number| !is_exact(number))) {
-        Some(row) => Err(NotWhole { row, number: numbers.value(row) }),
-        None => Ok(numbers.iter().map(|number| number.map(|number| (number as i64).to_string())).collect()),
-    }
+    let texts = numbers.iter().map(|number| number.filter(|&number| is_exact(number)).map(|number| (number as i64).to_string()));
+    let others = numbers.iter().enumerate().filter_map(|(row, number)| number.map(|number| NotWhole { row, number }));
+    (texts.collect(), others.filter(|other| !is_exact(other.number)).collect())
 }
 
 /// A column of another program's table as texts: whole numbers as they are written, nulls as nulls.

@@ -53,12 +53,14 @@ pub enum Error {
         reason: String,
     },
     /// A row of a raw file cannot be used.
-    #[error("{at} line {line}: {reason}")]
+    #[error("{at} {unit} {number}: {reason}")]
     Row {
         /// The file.
         at: String,
-        /// The line on which the row starts, from 1.
-        line: u64,
+        /// What `number` counts: `line`, or `row` of a format without lines.
+        unit: &'static str,
+        /// The line on which the row starts, or the row, from 1.
+        number: u64,
         /// The column, the value, and what was expected.
         reason: String,
     },
@@ -187,8 +189,14 @@ impl Error {
         Self::Column { key, at: at.to_string(), reason: reason.into() }
     }
 
-    pub(crate) fn row(at: &Location, line: u64, reason: impl Into<String>) -> Self {
-        Self::Row { at: at.to_string(), line, reason: reason.into() }
+    /// A row of a format with lines, by the line on which it starts.
+    pub(crate) fn line(at: &Location, number: u64, reason: impl Into<String>) -> Self {
+        Self::Row { at: at.to_string(), unit: "line", number, reason: reason.into() }
+    }
+
+    /// A row of a format without lines.
+    pub(crate) fn row(at: &Location, number: u64, reason: impl Into<String>) -> Self {
+        Self::Row { at: at.to_string(), unit: "row", number, reason: reason.into() }
     }
 
     pub(crate) fn query(action: impl Into<String>, source: DataFusionError) -> Self {

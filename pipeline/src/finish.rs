@@ -124,7 +124,7 @@ impl<'a> Finish<'a> {
             steps.add(self.unknown.counts("test, of users without train"));
         }
         if let Some(early) = &self.early {
-            steps.add(early.counts("test, before the last interaction of train"));
+            steps.add(early.counts("test, before the latest train interaction of all users"));
         }
         if self.tied.interactions > 0 {
             steps.add(self.tied.counts("test, at the time of others of its user, where a hash decides"));

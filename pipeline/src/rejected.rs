@@ -3,7 +3,7 @@
 //! ```text
 //! line <TAB> reason <TAB> raw
 //! ```
-//! `raw` is the row as it stands in the source, with `\t`, `\n`, `\r` and `\\` for tabs, line ends and backslashes.
+//! `line` is that on which the row starts, of Parquet the row itself, from 1. `raw` is the row as it stands in the source, of Parquet its values with tabs between, with `\t`, `\n`, `\r` and `\\` for tabs, line ends and backslashes.
 
 use crate::{Error, Limits, Result, source::Rejected};
 use dataset::Location;
@@ -69,7 +69,7 @@ impl RejectedRows {
             self.file = Some(file);
         }
         let file = self.file.as_mut().expect("made above");
-        writeln!(file, "{}\t{}\t{}", rejected.line, escaped(rejected.reason.as_bytes()), escaped(rejected.raw))
+        writeln!(file, "{}\t{}\t{}", rejected.number, escaped(rejected.reason.as_bytes()), escaped(rejected.raw))
     }
 
     fn failed(&self, source: io::Error) -> Error {

@@ -85,7 +85,14 @@ fn splits() -> impl Strategy<Value = Value> {
         (2u64..5, 0u64..3)
             .prop_map(|(folds, seed)| json!({"cross-validation": {"folds": folds, "fold": 2, "validation": 0.25, "seed": seed}})),
         (1usize..3, 0u64..3).prop_map(|(test, seed)| json!({"leave-n": {"test": test, "pick": "random", "seed": seed}})),
+        (0.1f64..0.6, 0.0f64..0.4)
+            .prop_map(|(test, validation)| json!({"leave-n": {"test": round(test), "validation": round(validation)}})),
     ]
+}
+
+/// A share as somebody would write it.
+fn round(share: f64) -> f64 {
+    (share * 100.0).round() / 100.0
 }
 
 fn inputs() -> impl Strategy<Value = Value> {

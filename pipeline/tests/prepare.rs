@@ -118,7 +118,7 @@ fn every_step_is_counted() {
         ("train", 2, 2, 2),
         ("validation", 0, 0, 0),
         ("test", 2, 2, 2),
-        ("test, before the last interaction of train", 0, 0, 0),
+        ("test, before the latest train interaction of all users", 0, 0, 0),
     ];
     assert_eq!(steps, expected);
     assert_eq!(prepared.manifest.steps, reported);

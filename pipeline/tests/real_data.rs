@@ -47,7 +47,7 @@ fn ml_latest_small() {
     let manifest = prepared(json!({"name": "latest", "source": {"movielens": {"path": path}}, "split": split}));
     assert_eq!(size(&manifest), (610, 9_724, 100_836));
     let leak = manifest.steps.last().expect("steps");
-    assert_eq!((&leak.step[..], leak.interactions), ("test, before the last interaction of train", 0));
+    assert_eq!((&leak.step[..], leak.interactions), ("test, before the latest train interaction of all users", 0));
 }
 
 #[test]

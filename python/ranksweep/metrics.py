@@ -1,6 +1,6 @@
 """Metrics of rankings of NumPy arrays, to the bit those of a sweep: the evaluator's own code.
 
-Every item of the catalogue is ranked for each user but those that are `masked`. Metrics are named as in sweep files: `ndcg@20`, `recall@5`,
+Every item of the catalogue is ranked for each user but those that are `masked`; or lists are judged that are made already (`of_lists`). Metrics are named as in sweep files: `ndcg@20`, `recall@5`,
 `precision@20`, `hit-rate@20`, `mrr@20`, `map@20`, `auc`; and what lists are like: `coverage@20`, `gini@20`, `average-popularity@20`,
 `novelty@20`, `diversity@20`, `popularity-lift@20`, `popularity-deviation@20`. Of `coverage` and `gini` there is one number of all users who
 have something held out, an array of one.
@@ -89,6 +89,35 @@ def of_vectors(
         raise ValueError(f"users have vectors of {dim} numbers, items of {of_items.shape[1]}")
     asked = Asked(metrics, recall, ties, held_out, masked, history, (count, catalogue))
     return named(asked.metrics, native.of_vectors(of_users.tobytes(), of_items.tobytes(), dim, similarity, asked))
+
+
+def of_lists(
+    recommended: Lists,
+    held_out: Lists,
+    metrics: str | Sequence[str] = ("ndcg@20",),
+    *,
+    items: int,
+    masked: Lists | None = None,
+    history: Lists | None = None,
+    recall: str = "standard",
+) -> dict[str, NDArray[np.float64]]:
+    """Each metric's value for each user, from lists that are made already, the best item first; NaN for users who have nothing held out.
+
+    `recommended` has a row for each user: a list of arrays of items' numbers, or one array of users x K, in which negative numbers fill rows
+    that are shorter, as implicit's do. `items` is the size of the catalogue. Masked items are passed over, and those behind them move up. What is
+    not in a list was not retrieved: it is no hit at any cutoff, and for `auc` it stands in random order behind all that is.
+
+    Raises `ValueError` for an item that is twice in a list, and for shapes, numbers and names that cannot be.
+    """
+    if isinstance(recommended, Sparse | Mapping):
+        raise ValueError("recommended has no order, expected an array of users x K or a list of arrays, the best item first")
+    check_in_order("recommended", recommended)
+    if isinstance(recommended, Dense):
+        recommended = np.asarray(recommended)
+    arrays = [np.asarray(row).reshape(-1) for row in recommended]
+    rows = [array[array >= 0] if array.dtype.kind == "i" else array for array in arrays]
+    asked = Asked(metrics, recall, "pessimistic", held_out, masked, history, (len(rows), items))
+    return named(asked.metrics, native.of_lists(lists("recommended", rows, len(rows), items), items, asked))
 
 
 class Asked:

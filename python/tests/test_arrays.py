@@ -336,3 +336,39 @@ def test_rows_with_labels_are_not_taken_by_their_places() -> None:
         metrics.of_scores(scores, held_out.groupby("user", sort=False).item.apply(list))
     with pytest.raises(ValueError, match=r"scores has the index \['a', 'b', 'c'\]"):
         metrics.of_scores(pandas.DataFrame(scores, index=list("abc")), ordered)
+
+
+def test_lists_are_ranked_as_the_scores_that_they_are_of() -> None:
+    """Lists of the best 20 by `numpy.argsort`, of which some are shorter, as implicit fills them."""
+    random = np.random.default_rng(5)
+    scores = random.normal(size=(30, 60))
+    drawn = [random.permutation(60)[:12] for _ in range(30)]
+    known, held_out = [row[:8] for row in drawn], [row[8:] for row in drawn]
+    for user, row in enumerate(known):
+        scores[user, row] = -np.inf
+    listed = np.argsort(-scores, axis=1)[:, :20]
+    names = ["ndcg@20", "recall@5", "precision@20", "hit-rate@1", "mrr@20", "map@10", "coverage@20", "gini@5", "novelty@10"]
+    expected = metrics.of_scores(scores, held_out, names, masked=known)
+    for recommended in (listed, list(listed), np.hstack([listed, np.full((30, 3), -1)]), pandas.DataFrame(listed)):
+        found = metrics.of_lists(recommended, held_out, names, items=60, masked=known)
+        for name in names:
+            np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+    # What is masked is passed over, so that lists of all items are as good.
+    everything = metrics.of_lists(np.argsort(-scores, axis=1), held_out, ["ndcg@20"], items=60, masked=known)
+    np.testing.assert_array_equal(everything["ndcg@20"], expected["ndcg@20"])
+    short = metrics.of_lists([[3], []], [[3], [1]], ["recall@5", "mrr@5"], items=5)
+    np.testing.assert_array_equal([short["recall@5"], short["mrr@5"]], [[1, 0], [1, 0]])
+
+
+def test_lists_that_are_none_are_refused() -> None:
+    held_out = [[3], [1]]
+    with pytest.raises(ValueError, match="item 2 stands twice in the list of user 1"):
+        metrics.of_lists([[0, 1], [2, 2]], held_out, items=5)
+    with pytest.raises(ValueError, match=re.escape("recommended has the item 7, which is none of the 5 items")):
+        metrics.of_lists([[0], [7]], held_out, items=5)
+    with pytest.raises(ValueError, match="recommended has no order, expected an array of users x K"):
+        metrics.of_lists(scipy.sparse.eye(2, 5, format="csr"), held_out, items=5)
+    with pytest.raises(ValueError, match="of the type float64, expected the numbers of items"):
+        metrics.of_lists([[0.5], [1.0]], held_out, items=5)
+    with pytest.raises(ValueError, match="held_out has 1 rows, expected one for each of 2 users"):
+        metrics.of_lists([[0], [1]], [[3]], items=5)

@@ -2,9 +2,9 @@
 
 use crate::{
     file::nearest,
-    recommend, report,
+    number, recommend, report,
     runner::{self, Results, Session},
-    tables::{LeaderboardRow, TrialRow},
+    tables::{LeaderboardRow, Status, TrialRow},
     usage::Usage,
 };
 use anyhow::{Context, Result, bail};
@@ -66,6 +66,9 @@ pub(crate) fn pick(session: &Session, dataset: Option<&str>, method: Option<&str
         let results = Results::read(session)?;
         let rows = report::leaderboard(&results.input(session)); // the stored one may be of an earlier evaluation
         let dataset = dataset.unwrap_or_default();
+        if method.is_none() {
+            warn_of_missing(&results.trials, dataset);
+        }
         let picked = match method {
             Some(name) => Some(named(&rows, dataset, name)?),
             None => winner(&rows, dataset, session.plan.evaluation.primary()),
@@ -76,6 +79,20 @@ pub(crate) fn pick(session: &Session, dataset: Option<&str>, method: Option<&str
     match runner::stored_trials(session)?.into_iter().find(|row| row.trial == id && dataset.is_none_or(|name| row.dataset == name)) {
         Some(row) => Ok(row),
         None => bail!(Usage(format!("no trial of the sweep{on} has the id `{id}`"))),
+    }
+}
+
+/// Tells that the tables lack trials of a dataset, so that another one may be the best.
+fn warn_of_missing(trials: &[TrialRow], dataset: &str) {
+    let of_dataset = || trials.iter().filter(|row| row.dataset == dataset);
+    let missing = of_dataset().filter(|row| row.status == Status::Missing).count();
+    if missing > 0 {
+        let all = of_dataset().count();
+        tracing::warn!(
+            "{missing} of {} on `{dataset}` were not trained when the tables were made, so that another may rank best: `ranksweep run` \
+             trains them, and `ranksweep evaluate` is enough where they have been trained since",
+            number::counted(all, "trial")
+        );
     }
 }
 

@@ -21,7 +21,12 @@ pub(crate) fn lines(subject: &str, source: &Source, preview: &Preview) -> Vec<St
         (false, false) => ("more than ", "the first"),
     };
     let mut lines = vec![
-        format!("{subject} is read as {}, and has {about}{}.", source.words(), counted(*rows as usize, "row")),
+        format!(
+            "{subject} is read as {}, and {} {about}{}.",
+            source.words(),
+            if source.is_split() { "its train part has" } else { "has" },
+            counted(*rows as usize, "row")
+        ),
         format!("In {which} {} rows: {held}.", count(*seen)),
     ];
     if let Some(first) = first_rejected {

@@ -247,3 +247,67 @@ fn lists_are_written_as_the_suffix_says() {
     let ended = sandbox.ended(&mut sandbox.command(&["recommend", "s.yaml", "--out", "lists.xlsx"]));
     assert_eq!(ended.complaint(2), "--out: `lists.xlsx` has an unknown suffix (expected .parquet, .csv or .jsonl)");
 }
+
+/// What a sweep reads and what it has stored is not an output's place; any other is.
+#[test]
+fn nothing_that_a_sweep_needs_is_written_over() {
+    let sandbox = finished();
+    symlink(sandbox.path("s.yaml"), sandbox.path("link.yaml")).unwrap();
+    let folder = std::fs::read_dir(sandbox.path("runs/datasets")).unwrap().next().unwrap().unwrap().file_name();
+    let prepared = format!("runs/datasets/{}", folder.to_str().unwrap());
+    let files = || support::files_below(&sandbox.path(".")).into_iter();
+    let contents = || files().map(|file| (std::fs::read(&file).unwrap(), file)).collect::<Vec<_>>();
+    let before = contents();
+    let refused = [
+        (vec!["recommend", "s.yaml", "--out", "ratings.csv"], "is a source file of the sweep"),
+        (vec!["report", "s.yaml", "--format", "csv", "--out", "s.yaml"], "is the sweep file"),
+        (vec!["report", "s.yaml", "--format", "csv", "--out", "link.yaml"], "is the sweep file"),
+        (vec!["report", "s.yaml", "--format", "csv", "--out", "runs/sweeps/tiny/plan.json"], "is a stored table of a sweep"),
+        (vec!["recommend", "s.yaml", "--out", "runs/sweeps/tiny/metrics.parquet"], "is a stored table of a sweep"),
+        (vec!["recommend", "s.yaml", "--out", "runs/trials/new.parquet"], "in the folder of the storage's trials"),
+        (
+            vec!["groups", "s.yaml", "--users", "users.csv", "--column", "side", "--out", "runs/sweeps/tiny/metrics.parquet"],
+            "is a stored table of a sweep",
+        ),
+        (vec!["export", "s.yaml", "--format", "csv", "--out", &prepared], "in the folder of the storage's prepared datasets"),
+    ];
+    for (arguments, reason) in refused {
+        let ended = sandbox.ended(&mut sandbox.command(&arguments));
+        assert_eq!(ended.code, Some(2), "{arguments:?}: {}", ended.error);
+        assert!(ended.error.contains(reason) && ended.error.contains("; name another place"), "{}", ended.error);
+    }
+    assert!(before == contents());
+    recommended(&sandbox, "runs/sweeps/tiny/recommendations.parquet");
+}
+
+/// Tables of a part of the trials name a winner of that part.
+#[test]
+fn that_trials_are_missing_in_the_tables_is_told() {
+    let sandbox = Sandbox::new(SWEEP);
+    let run = |arguments: &[&str]| {
+        let ended = sandbox.ended(&mut sandbox.command(arguments));
+        assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.error);
+        ended.error
+    };
+    run(&["prepare", "s.yaml"]);
+    run(&["train", "s.yaml", "--index", "0"]);
+    run(&["evaluate", "s.yaml", "--partial"]);
+    run(&["train", "s.yaml"]);
+    let told = run(&["recommend", "s.yaml", "--out", "lists.parquet"]);
+    assert!(told.contains("were not trained when the tables were made, so that another may rank best"), "{told}");
+    run(&["evaluate", "s.yaml"]);
+    let told = run(&["recommend", "s.yaml", "--out", "lists.parquet"]);
+    assert!(!told.contains("were not trained"), "{told}");
+}
+
+/// The same data under another spelling of its path is the same sweep, whose tables stay.
+#[test]
+fn a_source_may_be_spelled_in_another_way() {
+    let sandbox = finished();
+    sandbox.write("s.yaml", changed("path: ratings.csv", "path: ./ratings.csv"));
+    for arguments in [&["report", "s.yaml"][..], &["recommend", "s.yaml", "--out", "lists.parquet"], &["run", "s.yaml"]] {
+        let ended = sandbox.ended(&mut sandbox.command(arguments));
+        assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.error);
+    }
+    assert!(!sandbox.path("runs/sweeps/tiny/history").exists(), "nothing of another plan was there");
+}

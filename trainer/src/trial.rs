@@ -204,13 +204,14 @@ impl Learning {
         self.loss.revision() + u32::from(took_rows || counted_padding) + u32::from(moved_empty)
     }
 
-    /// The [revision](samplers::Sampler::revision) of the sampler's pool, and one more where its rule asks for a sum, or leaves candidates aside under an optimizer that
-    /// moves rows with a gradient alone: a mean was taken for the sum, and what is left aside for a gradient. One more, too, where the probabilities of items in
+    /// The [revision](samplers::Sampler::revision) of the sampler, and one more where its rule leaves candidates aside under an optimizer that moves rows with a gradient
+    /// alone: what is left aside was taken for a gradient. Of a rule that asks for a sum that one is in the sampler's. One more, too, where the probabilities of items in
     /// a batch are asked for and its rows are targets of histories: all train interactions were counted.
     pub fn sampler_revision(&self, backbone: &Backbone) -> u32 {
-        let sums = self.sampler.rule(0).is_some_and(|rule| rule.sums()) || (self.narrows() && !self.optimizer.moves_all_rows());
+        let sums = self.sampler.rule(0).is_some_and(|rule| rule.sums());
+        let moved_aside = !sums && self.narrows() && !self.optimizer.moves_all_rows();
         let counts_rows = backbone.reads_order() && self.corrects_in_batch();
-        self.sampler.revision() + u32::from(sums) + u32::from(counts_rows)
+        self.sampler.revision() + u32::from(moved_aside) + u32::from(counts_rows)
     }
 
     /// Whether the probabilities of in-batch negatives are asked for.

@@ -4,11 +4,12 @@
 #[allow(dead_code)] // this file uses parts of it
 mod support;
 
-use dataset::{Dataset, Interactions, Order};
+use dataset::{Dataset, Interactions, Order, quote::kind};
 use evaluator::{Factors, Histories, Matrix, Scorer};
 use models::{FoldInSettings, NewNodes, NewUsers, Trained};
-use support::{RESOURCES, ended, folder, result, tastes};
-use trainer::{Trial, train};
+use std::collections::BTreeSet;
+use support::{RESOURCES, ended, folder, kinds, result, tastes};
+use trainer::{Backbone, Trial, train};
 
 /// Every fifth of the users of `tastes` is held out, in turn for validation and for test: what it has in train is its history to fold in, and what it has in
 /// validation is ranked.
@@ -52,6 +53,10 @@ fn poisoned(dataset: &Dataset, part: &Interactions) -> Interactions {
     Interactions::from_pairs(dataset.users(), pairs.into_iter())
 }
 
+/// Models that no trial here is of: `ncf` is refused, as is tested below, and another program knows what it knows.
+const WITHOUT_TRIALS: [&str; 3] = ["ncf", "external", "run"];
+
+/// A trial of every model that can have users held out.
 fn trials() -> Vec<(&'static str, Trial)> {
     let learned_by = |backbone: &str, loss: &str, sampler: &str| {
         let training = r#"{"epochs": 4, "batch_size": 64, "evaluate_every": 4}"#;
@@ -66,7 +71,9 @@ fn trials() -> Vec<(&'static str, Trial)> {
         format!(r#"{{"version": 1, "dataset": "tastes", "backbone": {backbone}, "learning": null{more}, "select_by": "ndcg@10"}}"#)
     };
     let epochs = r#", "iterations": {"epochs": 3, "evaluate_every": 3, "seed": 3}"#;
+    let by_ridge = |backbone: &str| fitted(backbone, &format!(r#"{epochs}, "ridge": 2.0"#));
     let texts = [
+        ("random", fitted(r#"{"random": {}}"#, "")),
         ("popularity", fitted(r#"{"popularity": {}}"#, "")),
         ("ease", fitted(r#"{"ease": {"regularization": 10.0}}"#, "")),
         ("user-knn", fitted(r#"{"user-knn": {"neighbours": 20}}"#, "")),
@@ -76,6 +83,10 @@ fn trials() -> Vec<(&'static str, Trial)> {
         ("rgx", fitted(r#"{"rgx": {"dim": 8, "regularization": 0.05}}"#, epochs)),
         ("wrmf", fitted(r#"{"wrmf": {"dim": 8, "regularization": 0.1, "alpha": 4}}"#, epochs)),
         ("slim", fitted(r#"{"slim": {"l1": 0.1}}"#, "")),
+        ("enmf", by_ridge(r#"{"enmf": {"dim": 4, "batch_size": 16, "optimizer": {"adam": {"learning_rate": 0.05}}}}"#)),
+        ("deep-walk", by_ridge(r#"{"deep-walk": {"dim": 4, "walk_length": 10, "window": 2, "learning_rate": 0.1}}"#)),
+        ("node2vec", by_ridge(r#"{"node2vec": {"dim": 4, "walk_length": 10, "window": 2, "learning_rate": 0.1, "p": 2, "q": 0.5}}"#)),
+        ("line", by_ridge(r#"{"line": {"dim": 4, "learning_rate": 0.2}}"#)),
         (
             "lists-and-ppr",
             learned_by(
@@ -86,6 +97,9 @@ fn trials() -> Vec<(&'static str, Trial)> {
         ),
         ("mf", learned(r#"{"mf": {"dim": 8}}"#, r#"{"softmax": {"temperature": 0.2}}"#)),
         ("mf-of-bpr", learned(r#"{"mf": {"dim": 8}}"#, r#"{"bpr": {}}"#)),
+        ("two-tower", learned(r#"{"two-tower": {"dim": 4, "hidden": [8]}}"#, r#"{"bpr": {}}"#)),
+        // The form whose products have no network behind them.
+        ("gmf", learned(r#"{"neu-mf": {"dim": 4, "form": "gmf"}}"#, r#"{"bpr": {}}"#)),
         ("light-gcn", learned(r#"{"light-gcn": {"dim": 8, "layers": 2}}"#, r#"{"bpr": {}}"#)),
         ("ngcf", learned(r#"{"ngcf": {"dim": 4, "layers": 2}}"#, r#"{"bpr": {}}"#)),
         ("gcn", learned(r#"{"gcn": {"dim": 4, "layers": 1}}"#, r#"{"bpr": {}}"#)),
@@ -121,6 +135,15 @@ fn trained(name: &str, trial: &Trial, dataset: &Dataset) -> dataset::Location {
 
 fn scorer(folder: &dataset::Location) -> Scorer {
     ended(folder).unwrap().scorer(folder).unwrap()
+}
+
+/// A new model fails here until it has a trial, or is among those that can have none.
+#[test]
+fn every_model_has_a_trial_or_can_have_none() {
+    let found: BTreeSet<String> = trials().iter().map(|(_, trial)| kind(&trial.backbone)).collect();
+    let without: BTreeSet<String> = WITHOUT_TRIALS.map(str::to_owned).into();
+    assert!(found.is_disjoint(&without));
+    assert_eq!(&found | &without, kinds::<Backbone>());
 }
 
 #[test]
@@ -179,9 +202,14 @@ fn a_stored_checkpoint_folds_in_as_its_training_did() {
     let ids = held.iter().map(|user| format!("new {user}")).collect();
     let histories = Interactions::from_pairs(held.len(), rows);
     let new = NewUsers::beside(dataset.clone(), ids, &histories, dataset.order.clone().unwrap().fold_in);
-    for (name, trial) in trials() {
+    let (of_vectors, of_weights): (Vec<_>, Vec<_>) = trials().into_iter().partition(|(_, trial)| trial.backbone.stored().dim().is_some());
+    let of_weights: Vec<&str> = of_weights.iter().map(|(name, _)| *name).collect();
+    assert_eq!(of_weights, ["ease", "user-knn", "item-knn", "slim"], "models without vectors");
+    for (name, trial) in of_vectors {
         let folder = trained(&format!("{name}/stored"), &trial, &dataset);
-        let (ended, Scorer::Factors(Factors { users, items, similarity })) = (ended(&folder).unwrap(), scorer(&folder)) else { continue };
+        let (ended, Scorer::Factors(Factors { users, items, similarity })) = (ended(&folder).unwrap(), scorer(&folder)) else {
+            panic!("{name} has no vectors")
+        };
         let parameters = ended.parameters(&folder).unwrap();
         assert_eq!(parameters.is_empty(), !trial.backbone.how_to_fold_in().keeps_parameters(), "{name}");
         let model = Trained {
@@ -202,7 +230,8 @@ fn a_stored_checkpoint_folds_in_as_its_training_did() {
 fn users_who_join_the_graph_change_vectors_and_no_parameter() {
     let dataset = held_out();
     let poisoned_test = Dataset { test: poisoned(&dataset, &dataset.test), ..dataset.clone() };
-    for (name, attach) in trials().into_iter().filter(|(name, _)| ["light-gcn", "ngcf"].contains(name)) {
+    for wanted in ["light-gcn", "ngcf"] {
+        let (name, attach) = trials().into_iter().find(|(name, _)| *name == wanted).unwrap();
         let joint = Trial { fold_in: Some(NewNodes::Joint), ..attach.clone() };
         assert_ne!(joint.id(), attach.id());
         let attached = trained(&format!("{name}/attached"), &attach, &dataset);
@@ -255,17 +284,15 @@ fn ridge(items: &Matrix, history: &[u32], penalty: f64) -> Vec<f64> {
 
 #[test]
 fn models_of_their_own_users_alone_are_refused_before_they_train() {
-    let trial = support::trial(
-        r#"{"neu-mf": {"dim": 4}}"#,
-        r#"{"bpr": {}}"#,
-        r#"{"uniform": {"negatives": 1}}"#,
-        r#"{"adam": {"learning_rate": 0.01}}"#,
-    );
-    let at = folder("new-users/refused");
-    let message = train(&trial, &held_out(), &at, &RESOURCES, &mut ()).unwrap_err().to_string();
-    assert!(
-        message.contains("as its network scores vectors that training alone gives users; take another model, such as ease"),
-        "{message}"
-    );
-    assert!(at.list().unwrap().is_empty());
+    for backbone in [r#"{"neu-mf": {"dim": 4}}"#, r#"{"neu-mf": {"dim": 4, "form": "mlp"}}"#, r#"{"ncf": {"dim": 4}}"#] {
+        let (one, adam) = (r#"{"uniform": {"negatives": 1}}"#, r#"{"adam": {"learning_rate": 0.01}}"#);
+        let trial = support::trial(backbone, r#"{"bpr": {}}"#, one, adam);
+        let at = folder(&format!("new-users/refused-{}", trial.id()));
+        let message = train(&trial, &held_out(), &at, &RESOURCES, &mut ()).unwrap_err().to_string();
+        assert!(
+            message.contains("as its network scores vectors that training alone gives users; take another model, such as ease"),
+            "{backbone}: {message}"
+        );
+        assert!(at.list().unwrap().is_empty());
+    }
 }

@@ -1,6 +1,7 @@
 //! Whole trainings on a small dataset with planted tastes.
 #![allow(clippy::unwrap_used)]
 
+#[allow(dead_code)] // this file uses parts of it
 mod support;
 
 use dataset::{Dataset, Interactions, marker};

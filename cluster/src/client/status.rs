@@ -138,6 +138,11 @@ impl StageView {
         }
     }
 
+    /// Whether the Job failed, and nothing of it runs any longer.
+    pub fn has_failed(&self) -> bool {
+        matches!(self.state, State::Failed(_))
+    }
+
     /// Whether the driver has ended and says by its exit code that trials or a stage have failed.
     fn is_drivers_verdict(&self) -> bool {
         let code = format!("failed with exit code {} ", exit::REPEATS);

@@ -147,6 +147,19 @@ impl Location {
         (self.base == "file://").then(|| PathBuf::from(format!("/{}", self.path)))
     }
 
+    /// The address of the place, which is one however it is written: on this machine links are followed, as far as the path exists.
+    pub fn resolved(&self) -> String {
+        let Some(path) = self.local_path() else { return self.to_string() };
+        let existing = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+        let below = existing.and_then(|(above, real)| Some(path.strip_prefix(above).ok()?.iter().fold(real, |path, step| path.join(step))));
+        below.map_or_else(|| self.to_string(), |path| path.display().to_string())
+    }
+
+    /// Whether two addresses are of one place.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.resolved() == other.resolved()
+    }
+
     /// Whether it is a pipe or a device of this machine, which is read once and not again.
     pub fn is_pipe_or_device(&self) -> bool {
         let is_special = |path: PathBuf| path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());

@@ -1,14 +1,14 @@
 //! The bootstrap over users and seeds: how the mean difference would vary over other users and other trainings.
 //!
 //! Users are resampled for all methods together, and each method's replicates by themselves, independently of the users (the pigeonhole
-//! bootstrap: Owen, Ann. Appl. Stat. 2007, doi:10.1214/07-AOAS122); splits, which methods share, are drawn for all of them together. Deviations of replicates are widened by `sqrt(n / (n - 1))`, as few of
+//! bootstrap: Owen, Ann. Appl. Stat. 2007, doi:10.1214/07-AOAS122); splits, which methods share, are drawn for all of them together. Deviations of users and of replicates are widened by `sqrt(n / (n - 1))`, as few of
 //! them, drawn with replacement, vary too little. With `D*` the resampled difference less the observed one `d`:
 //!
 //! ```text
 //! p = (1 + #{|D*| >= |d|}) / (R + 1),   interval: d ± the |D*| that is exceeded with probability alpha
 //! ```
-//! A method with one replicate has nothing to resample: it counts users alone. With two or three replicates the t test is the better one, as
-//! their few draws have few values (docs/statistics.md).
+//! A method with one replicate has nothing to resample: it counts users alone; and users who all differ by the same have nothing either, so that nothing is decided. With two or
+//! three replicates, or few users, the t test is the better one, as few draws have few values (docs/statistics.md).
 
 use super::{
     Interval,
@@ -47,6 +47,10 @@ impl TestKind for Bootstrap {
         4
     }
 
+    fn fewest_users(&self) -> Option<usize> {
+        Some(50)
+    }
+
     fn counts_seeds(&self) -> bool {
         true
     }
@@ -71,12 +75,15 @@ impl TestKind for Bootstrap {
             return Found { tested: Vec::new(), p_adjusted: Vec::new(), correction: compared.settings.correction, mean: None };
         };
         let bootstrap = BootstrapDistribution::of(compared.methods, resampled, over, resamples, seed);
-        // Over seeds nothing can be resampled of a method with one, and over users nothing of one user.
+        // Over seeds nothing can be resampled of a method with one, and over users nothing of one user, or of users who all differ by the same.
         let is_of_one_user = over != Over::Seeds && compared.methods.iter().any(|method| method.users.len() < 2);
-        let is_unknown = |a: usize, b: usize| is_of_one_user || over == Over::Seeds && (is_single(compared, a) || is_single(compared, b));
+        let is_unknown = |pair: usize| match (over, compared.pairs.all[pair]) {
+            (Over::Seeds, (a, b)) => is_single(compared, a) || is_single(compared, b),
+            _ => is_of_one_user || compared.differences[pair].is_constant,
+        };
         let of_pair = |pair: usize| {
             let (a, b) = compared.pairs.all[pair];
-            if is_unknown(a, b) {
+            if is_unknown(pair) {
                 return (1.0, f64::INFINITY, f64::INFINITY);
             }
             let sizes = bootstrap.sizes(a, b);
@@ -93,7 +100,7 @@ impl TestKind for Bootstrap {
         };
         let half_width = |pair: usize, alpha: f64| {
             let (a, b) = compared.pairs.all[pair];
-            if is_unknown(a, b) { f64::INFINITY } else { bootstrap.half_width(a, b, alpha) }
+            if is_unknown(pair) { f64::INFINITY } else { bootstrap.half_width(a, b, alpha) }
         };
         let alone = Alone { p_values, half_widths: half_widths.clone(), scales: half_widths.clone(), half_width: &half_width };
         let adjusted = simultaneous(&alone, &compared.family(), resamples, &draw);
@@ -149,6 +156,7 @@ impl BootstrapDistribution {
         let is_shared =
             |method: &MethodValues| method.replication == Replication::Splits && method.replicates.len() == methods[0].replicates.len();
         let share_splits = methods.iter().all(is_shared);
+        let of_users = widened(methods.first().map_or(0, |method| method.values.len()));
         let mut deviations = vec![0.0; resamples as usize * methods.len()];
         deviations.par_chunks_mut(methods.len().max(1)).enumerate().for_each(|(resample, out)| {
             let mut words = stream(seed ^ REPLICATES, resample as u32);
@@ -160,7 +168,7 @@ impl BootstrapDistribution {
                 if method == 0 || !share_splits {
                     counts = draw(means.len(), &mut words);
                 }
-                *out = deviation(means, of_method, &counts, over);
+                *out = deviation(means, of_method, of_users, &counts, over);
             }
         });
         Self { methods: methods.len(), deviations }
@@ -198,19 +206,23 @@ impl BootstrapDistribution {
     }
 }
 
-/// The deviation of a method's mean, from how often each replicate is drawn and the users' deviations of each. As many are drawn as there are, it does not matter what
+/// The deviation of a method's mean, from how often each replicate is drawn and the users' deviations of each, which are widened. As many are drawn as there are, it does not matter what
 /// replicates are set against: against the first one, so that equal replicates add nothing.
-fn deviation(means: &[f64], users: &[f32], counts: &[u32], over: Over) -> f64 {
+fn deviation(means: &[f64], users: &[f32], widened_users: f64, counts: &[u32], over: Over) -> f64 {
     let count = means.len() as f64;
     let user = |replicate: usize| if over == Over::Seeds { 0.0 } else { f64::from(users[replicate]) };
-    let of_users = (0..means.len()).map(user).sum::<f64>() / count;
+    let of_users = widened_users * ((0..means.len()).map(user).sum::<f64>() / count);
     if over == Over::Users || means.len() < 2 {
         return of_users;
     }
-    let widened = (count / (count - 1.0)).sqrt();
-    let value = |replicate: usize| means[replicate] + user(replicate);
+    let value = |replicate: usize| means[replicate] + widened_users * user(replicate);
     let redrawn = |replicate: usize| (f64::from(counts[replicate]) - 1.0) / count * (value(replicate) - value(0));
-    of_users + widened * (0..means.len()).map(redrawn).sum::<f64>()
+    of_users + widened(means.len()) * (0..means.len()).map(redrawn).sum::<f64>()
+}
+
+/// By how much the deviations of so many values that are drawn with replacement fall short of those of a sample.
+fn widened(count: usize) -> f64 {
+    if count < 2 { 1.0 } else { (count as f64 / (count as f64 - 1.0)).sqrt() }
 }
 
 /// How often each of so many replicates is drawn in as many draws.
@@ -235,12 +247,12 @@ mod tests {
         values.iter().map(|values| method("m", Replication::None, &[values])).collect()
     }
 
-    /// SciPy's `bootstrap(..., method="percentile")` of the mean gives (.011, .046); this interval is as wide, and symmetric.
+    /// SciPy's `bootstrap(..., method="percentile")` of the mean gives (.011, .046); this interval is wider by the square root of 10 / 9, and symmetric.
     #[test]
     fn worked_example() {
         let bootstrap = BootstrapDistribution::new(&fixed(&[&A, &B]), Over::UsersAndSeeds, 10_000, 1);
         let half = bootstrap.half_width(0, 1, 0.05);
-        assert!((half - 0.0175).abs() < 0.001, "{half}");
+        assert!((half / (10f64 / 9.0).sqrt() - 0.0175).abs() < 0.001, "{half}");
         let p = bootstrap.p_value(0, 1, 0.028);
         assert!(p < 0.005, "{p}");
     }
@@ -291,6 +303,14 @@ mod tests {
         let methods = [method("a", Replication::Seeds, &[&one[..]; 5]), method("b", Replication::None, &[&one])];
         let sizes = BootstrapDistribution::new(&methods, Over::UsersAndSeeds, 500, 1).sizes(0, 1);
         assert_eq!(sizes, [0.0; 500]);
+    }
+
+    /// Ten users drawn with replacement have 9 / 10 of the variance of a mean of ten: s² / n is met all the same.
+    #[test]
+    fn few_users_vary_as_a_sample_does() {
+        let sizes = BootstrapDistribution::new(&fixed(&[&A, &[0.0; 10]]), Over::Users, 40_000, 1).sizes(0, 1);
+        let variance = sizes.iter().map(|size| size * size).sum::<f64>() / sizes.len() as f64;
+        assert!((variance / crate::significance::spread::variance_of_mean(&A) - 1.0).abs() < 0.03, "{variance}");
     }
 
     #[test]

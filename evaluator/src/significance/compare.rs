@@ -2,13 +2,14 @@
 
 use super::{
     Comparison, Differences, MethodValues, Test, Tested,
+    differences::are_alike,
     effect_size::standardised,
     joint::ratio,
     kind::Found,
     pairs::Pairs,
     resample::Resampled,
     simultaneous::PairsOfFamily,
-    spread::{Spread, Spreads, variance_of_mean},
+    spread::{Spread, Spreads, VarianceOfMean},
     verdict::{Verdict, agreeing},
 };
 use crate::{
@@ -37,6 +38,8 @@ pub(crate) struct Compared<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Difference {
     pub(super) mean: f64,
+    /// Whether it is the same for all users, of whom there are several.
+    pub(super) is_constant: bool,
     /// The variance of the mean over users.
     pub(super) variance: f64,
     effect_size: f64,
@@ -58,12 +61,13 @@ impl<'a> Compared<'a> {
         });
         let difference = |&(a, b): &(usize, usize)| {
             let differences = Differences::new(&methods[a].values, &methods[b].values);
-            let (mean, variance) = (differences.mean(), variance_of_mean(&differences.values));
+            let (mean, is_constant) = (differences.mean(), are_alike(&differences.values, differences.tolerance));
+            let VarianceOfMean { variance, .. } = VarianceOfMean::of_differences(&differences);
             let effect_size = match methods[a].is_of_all_users {
                 true => in_deviations_of_replicates(mean, [a, b].map(|method| spreads.methods[method].variance)),
                 false => standardised(&differences.values),
             };
-            Difference { mean, variance, effect_size }
+            Difference { mean, is_constant, variance, effect_size }
         };
         let differences = pairs.all.par_iter().map(difference).collect();
         let means = methods.iter().map(MethodValues::mean).collect();

@@ -186,7 +186,9 @@ mod tests {
     /// Holm by hand: the smaller of two p-values counts twice, the larger once.
     #[test]
     fn contrasts_are_one_family() {
-        let methods = [("a", A), ("b", B), ("c", shifted(A, -0.2))].map(|(name, values)| method(name, Replication::None, &[&values]));
+        let mut far = shifted(A, -0.2);
+        far[0] += 0.001;
+        let methods = [("a", A), ("b", B), ("c", far)].map(|(name, values)| method(name, Replication::None, &[&values]));
         let spreads = Spreads::new(&methods);
         let of = |first, second| Estimate::new(&Contrast::difference(first, second), &methods, &spreads, Over::UsersAndSeeds);
         let judged = judge(&[of(1, 0), of(0, 2)], None, 0.05);

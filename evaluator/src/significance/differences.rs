@@ -43,6 +43,11 @@ impl Differences {
     }
 }
 
+/// Whether several values are all the same but for rounding.
+pub(crate) fn are_alike(values: &[f64], tolerance: f64) -> bool {
+    values.len() > 1 && values.iter().all(|value| (value - values[0]).abs() <= tolerance)
+}
+
 /// How far apart values of this size can be by rounding alone.
 pub(crate) fn tolerance(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs())) * ROUNDING

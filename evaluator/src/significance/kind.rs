@@ -21,6 +21,11 @@ pub(crate) trait TestKind: Sync {
         2
     }
 
+    /// The users from which on it should decide, where with fewer it calls methods different that are alike more often than its level says.
+    fn fewest_users(&self) -> Option<usize> {
+        None
+    }
+
     /// Whether it looks at the differences of the same user or seed; the others compare two samples.
     fn is_paired(&self) -> bool {
         true

@@ -112,6 +112,11 @@ impl Test {
         self.kind().fewest_seeds()
     }
 
+    /// The users from which on the test should decide, where with fewer it calls methods different that are alike more often than its level says.
+    pub fn fewest_users(self) -> Option<usize> {
+        self.kind().fewest_users()
+    }
+
     /// Whether the test looks at the differences of the same user or seed; the others compare two samples.
     pub fn is_paired(self) -> bool {
         self.kind().is_paired()

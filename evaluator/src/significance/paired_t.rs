@@ -93,7 +93,6 @@ fn of_mean(compared: &Compared, pair: usize, crossed: &Crossed, half: f64, quant
 fn needed(compared: &Compared, pair: usize, crossed: &Crossed, half: f64, quantiles: &UpperQuantiles) -> Needed {
     let (a, b) = compared.pairs.all[pair];
     let size = compared.differences[pair].mean.abs();
-    let left = compared.margin(pair).filter(|margin| size < *margin).map(|margin| margin - size);
     let alone = scale(crossed, quantiles);
     if !(alone > 0.0 && half.is_finite()) {
         return Needed::default();
@@ -107,7 +106,6 @@ fn needed(compared: &Compared, pair: usize, crossed: &Crossed, half: f64, quanti
         users: compared.methods[a].users.len() as u64,
         quantiles,
         widened: half / alone,
-        equivalence: left.is_some(),
     };
-    measured.needed(left.unwrap_or(size))
+    measured.needed(size, compared.margin(pair))
 }

@@ -7,7 +7,8 @@
 //! replicate. `se` is the standard error of these parts ([`Crossed`]) and `h` their half width by Student's quantiles, which are large where
 //! replicates are few; `c` is by how much the adjustment for other comparisons widens it now. Then the verdict comes out in about 80% of such sweeps,
 //! if the true difference is the measured one. For equivalence the target is what is left of the margin beyond it, and `z_0.9` stands in the place of `z_0.8`: a difference
-//! may leave the margin on either side (Schuirmann 1987), and does so as often on both where there is none.
+//! may leave the margin on either side (Schuirmann 1987), and does so as often on both where there is none. A difference just within the margin is told from zero
+//! before it is known to be within: the smaller number counts.
 
 use super::{crossed::Crossed, spread::MethodSpread, students_t::UpperQuantiles};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -80,8 +81,15 @@ pub(crate) struct Measured<'a> {
     pub(crate) quantiles: &'a UpperQuantiles,
     /// By how much an adjustment for other comparisons widens the interval.
     pub(crate) widened: f64,
-    /// Whether the target is what is left of a margin, on either side.
-    pub(crate) equivalence: bool,
+}
+
+/// What a verdict is about.
+#[derive(Clone, Copy)]
+enum Target {
+    /// A difference of this size from zero.
+    Difference(f64),
+    /// What is left of the margin, on either side.
+    Equivalence(f64),
 }
 
 /// What would decide.
@@ -93,22 +101,39 @@ pub struct Needed {
     pub users: Option<u64>,
 }
 
+impl Needed {
+    /// The smaller number of each.
+    fn or(self, other: Self) -> Self {
+        let replicates = self.replicates.into_iter().chain(other.replicates).min();
+        Self { replicates, users: self.users.into_iter().chain(other.users).min() }
+    }
+}
+
 impl Measured<'_> {
-    /// What is needed to tell a difference of size `target` from zero.
-    pub(crate) fn needed(&self, target: f64) -> Needed {
+    /// What is needed for a verdict on a difference of size `size`: that it is not zero, or that it is within the margin.
+    pub(crate) fn needed(&self, size: f64, margin: Option<f64>) -> Needed {
+        let left = margin.map(|margin| margin - size).filter(|&left| left > 0.0);
+        let told = self.needed_for(Target::Difference(size));
+        left.map_or(told, |left| told.or(self.needed_for(Target::Equivalence(left))))
+    }
+
+    fn needed_for(&self, target: Target) -> Needed {
         let fewest = self.replicates.into_iter().flatten().min().unwrap_or(1).max(1);
-        let replicates = first(u64::from(fewest), u64::from(MOST_REPLICATES), |count| self.detectable(count as u32, self.users) <= target);
-        let users = first(2, MOST_USERS, |users| self.detectable(fewest, users) <= target);
+        let replicates = first(u64::from(fewest), u64::from(MOST_REPLICATES), |count| self.decides(target, count as u32, self.users));
+        let users = first(2, MOST_USERS, |users| self.decides(target, fewest, users));
         Needed { replicates: replicates.map(|count| count as u32), users }
     }
 
-    /// The smallest difference that [`POWER`] of sweeps with so many replicates and users tell from zero. Each replicate more of a method that has
-    /// some is a degree of freedom more.
-    fn detectable(&self, replicates: u32, users: u64) -> f64 {
+    /// Whether [`POWER`] of sweeps with so many replicates and users come to a verdict. Each replicate more of a method that has some is a degree of
+    /// freedom more.
+    fn decides(&self, target: Target, replicates: u32, users: u64) -> bool {
         let more: f64 = self.replicates.iter().flatten().map(|&count| f64::from(replicates.saturating_sub(count))).sum();
         let crossed = self.variances.crossed(replicates, users as f64, self.degrees + more);
-        let power = if self.equivalence { f64::midpoint(POWER, 1.0) } else { POWER };
-        self.widened * scale(&crossed, self.quantiles) + quantile(power) * crossed.standard_error()
+        let (size, power) = match target {
+            Target::Difference(size) => (size, POWER),
+            Target::Equivalence(left) => (left, f64::midpoint(POWER, 1.0)),
+        };
+        self.widened * scale(&crossed, self.quantiles) + quantile(power) * crossed.standard_error() <= size
     }
 }
 
@@ -141,7 +166,7 @@ mod tests {
     const VARIANCES: Variances = Variances { users: 0.02, interaction: 0.01, replicates: 4e-6 };
 
     fn measured(variances: Variances, replicates: [u32; 2], degrees: f64, quantiles: &UpperQuantiles) -> Measured<'_> {
-        Measured { variances, replicates: replicates.map(Some), degrees, users: 1000, quantiles, widened: 1.0, equivalence: false }
+        Measured { variances, replicates: replicates.map(Some), degrees, users: 1000, quantiles, widened: 1.0 }
     }
 
     /// By hand: se² = (0.02 + 0.01 / n) / U + 4e-6 / n, and 1.95996 + 0.84162 = 2.80159 of it where both parts are known well; by replicates alone
@@ -159,12 +184,12 @@ mod tests {
     #[test]
     fn what_is_needed_where_variances_are_known() {
         let quantiles = UpperQuantiles::new(0.025);
-        let needed = measured(VARIANCES, [3, 3], 1e9, &quantiles).needed(0.013);
+        let needed = measured(VARIANCES, [3, 3], 1e9, &quantiles).needed(0.013, None);
         assert_eq!(needed.replicates, Some(10));
         assert!((1156..1165).contains(&needed.users.unwrap()), "{needed:?}");
-        let wider = Measured { widened: 1.5, ..measured(VARIANCES, [3, 3], 1e9, &quantiles) }.needed(0.013);
+        let wider = Measured { widened: 1.5, ..measured(VARIANCES, [3, 3], 1e9, &quantiles) }.needed(0.013, None);
         assert_eq!(wider, Needed { replicates: None, users: Some(wider.users.unwrap()) });
-        assert_eq!(measured(VARIANCES, [3, 3], 1e9, &quantiles).needed(0.001), Needed { replicates: None, users: None });
+        assert_eq!(measured(VARIANCES, [3, 3], 1e9, &quantiles).needed(0.001, None), Needed { replicates: None, users: None });
     }
 
     /// By hand, without replicates: a margin of 0.1 and a variance of 1 for each user take ((1.95996 + 1.28155) / 0.1)² = 1,050.7 users, so that 2 Φ(1.28155) - 1 = 80 % of
@@ -172,8 +197,12 @@ mod tests {
     #[test]
     fn equivalence_is_lost_on_either_side() {
         let (quantiles, variances) = (UpperQuantiles::new(0.025), Variances { users: 1.0, interaction: 0.0, replicates: 0.0 });
-        let users = Measured { equivalence: true, ..measured(variances, [1, 1], 0.0, &quantiles) }.needed(0.1).users.unwrap();
+        let measured = measured(variances, [1, 1], 0.0, &quantiles);
+        let users = measured.needed(0.0, Some(0.1)).users.unwrap();
         assert!((1051..1056).contains(&users), "{users}");
+        // Just within the margin it is told from zero by (2.80159 / 0.095)² = 869.7 users, and from the margin by (3.24151 / 0.005)² = 420,000.
+        let near = measured.needed(0.095, Some(0.1)).users.unwrap();
+        assert!((870..875).contains(&near), "{near}");
     }
 
     /// Users are no matter, and the difference is three standard errors of two replicates. By SciPy: with two and 2 degrees of freedom 4.303 + 0.842 of them are
@@ -182,7 +211,7 @@ mod tests {
     fn few_replicates_are_not_taken_for_many() {
         let quantiles = UpperQuantiles::new(0.025);
         let variances = Variances { users: 1e-18, interaction: 0.0, replicates: 2e-6 };
-        assert_eq!(measured(variances, [2, 2], 2.0, &quantiles).needed(3e-3).replicates, Some(3));
+        assert_eq!(measured(variances, [2, 2], 2.0, &quantiles).needed(3e-3, None).replicates, Some(3));
     }
 
     /// By SciPy: beside a method without seeds one with n of them has n - 1 degrees. A difference of 2.5 standard deviations of a seed is less than the
@@ -192,7 +221,7 @@ mod tests {
         let quantiles = UpperQuantiles::new(0.025);
         let variances = Variances { users: 1e-18, interaction: 0.0, replicates: 1e-6 };
         let fixed = Measured { replicates: [Some(2), None], ..measured(variances, [2, 2], 1.0, &quantiles) };
-        assert_eq!(fixed.needed(2.5e-3).replicates, Some(4));
+        assert_eq!(fixed.needed(2.5e-3, None).replicates, Some(4));
     }
 
     /// By hand: two methods whose variances of one replicate are 1e-6 and whose interactions 2e-7, with 2 and 10 replicates.

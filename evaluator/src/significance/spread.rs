@@ -11,7 +11,7 @@
 
 use super::{
     crossed::Crossed,
-    differences::{Differences, mean},
+    differences::{Differences, are_alike, mean, tolerance},
     method::{MethodValues, Replication},
     moderation::Prior,
 };
@@ -103,7 +103,8 @@ impl Spreads {
 
     /// The variance of the difference of two methods' means, by the sources that are counted.
     pub fn of_pair(&self, a: usize, b: usize, differences: &Differences, over: Over) -> Crossed {
-        self.crossed(a, b, variance_of_mean(&differences.values), differences.values.len(), over)
+        let VarianceOfMean { variance, users } = VarianceOfMean::of_differences(differences);
+        self.crossed(a, b, variance, users, over)
     }
 
     /// The variance of the difference of two methods' means, from that of the mean difference over so many users.
@@ -203,8 +204,25 @@ pub struct VarianceOfMean {
 
 impl VarianceOfMean {
     /// The variance of the mean of each user's values.
+    ///
+    /// Where the values of all users are one, other users may still have others, the fewer were seen the more of them: the variance is that with two users
+    /// more, one of whom is above by 1, or by as much as the value is where that is more, and one below (pseudo-observations, after Agresti and Caffo, Am. Stat. 2000).
     pub(crate) fn of(values: &[f64]) -> Self {
-        Self { variance: variance_of_mean(values), users: values.len() }
+        Self::but_for_rounding(values, tolerance(values))
+    }
+
+    /// The variance of the mean difference, as [`of`](Self::of) has it of values.
+    pub(crate) fn of_differences(differences: &Differences) -> Self {
+        Self::but_for_rounding(&differences.values, differences.tolerance)
+    }
+
+    fn but_for_rounding(values: &[f64], tolerance: f64) -> Self {
+        let users = values.len();
+        if !are_alike(values, tolerance) {
+            return Self { variance: variance_of_mean(values), users };
+        }
+        let (more, range) = (users as f64 + 2.0, values[0].abs().max(1.0));
+        Self { variance: 2.0 * range * range / ((more - 1.0) * more), users }
     }
 
     /// The degrees of freedom.
@@ -225,7 +243,7 @@ pub(crate) fn variance_of_mean(values: &[f64]) -> f64 {
 
 /// The variance of a mean difference over users alone: what the paired t-test of two trained models counts.
 pub fn over_users(differences: &Differences) -> Crossed {
-    crossed(VarianceOfMean::of(&differences.values), &[], Over::Users)
+    crossed(VarianceOfMean::of_differences(differences), &[], Over::Users)
 }
 
 /// The variance of a sum of methods' means, from that over users and from the methods' spreads with the squares of their weights.
@@ -259,6 +277,24 @@ mod tests {
         tests::{A, B, differences},
     };
 
+    /// `numpy.var([0] * 6 + [1, -1], ddof=1) / 8`, and that of two users whose difference is 1 in all.
+    #[test]
+    fn users_who_are_all_alike_are_few() {
+        let of = |values: &[f64]| VarianceOfMean::of(values).variance;
+        assert!((of(&[0.0; 6]) - 2.0 / 56.0).abs() < 1e-15);
+        assert!((of(&[1.0; 2]) - 2.0 / 12.0).abs() < 1e-15);
+        assert!((of(&[-30.0; 998]) - 900.0 * 2.0 / (999.0 * 1000.0)).abs() < 1e-12);
+        assert_eq!((of(&[0.5]), of(&A)), (f64::INFINITY, variance_of_mean(&A)));
+        // The mean of ten times 0.1 is another number in its last bit, and 0.42 - 0.39 is not 0.31 - 0.28.
+        assert!((of(&[0.1; 10]) - 2.0 / 132.0).abs() < 1e-15);
+        let rounded = over_users(&Differences::new(&[0.31, 0.42, 0.31], &[0.28, 0.39, 0.28]));
+        assert!((rounded.users - 2.0 / 20.0).abs() < 1e-15, "{rounded:?}");
+        let two = over_users(&Differences::new(&[1.0; 2], &[0.0; 2]));
+        assert!(two.p_value(1.0) > 0.2, "two users of one kind decide nothing: {}", two.p_value(1.0));
+        let many = over_users(&Differences::new(&[0.3; 5000], &[0.3; 5000])).interval(0.0, 0.05);
+        assert!(many.high < 0.001 && many.low > -0.001, "{many:?}");
+    }
+
     fn near(found: f64, expected: f64) {
         assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
     }
@@ -272,7 +308,9 @@ mod tests {
         let interval = users.interval(0.028, 0.05);
         assert!((interval.low - 0.00645996).abs() < 5e-9 && (interval.high - 0.04954004).abs() < 5e-9);
         assert_eq!(over_users(&Differences::new(&[0.5], &[0.2])).p_value(0.3), 1.0);
-        assert_eq!(over_users(&Differences::new(&[0.5; 6], &[0.2; 6])).p_value(0.3), 0.0);
+        // 2 * scipy.stats.t.sf(0.3 / sqrt(2 / 56), 5)
+        let alike = over_users(&Differences::new(&[0.5; 6], &[0.2; 6])).p_value(0.3);
+        assert!((alike - 0.173_273_58).abs() < 1e-8, "{alike}");
     }
 
     /// By NumPy: the second method is the first, thrice as large, so that both ratios are one, and its variance is nine times as large.

@@ -41,7 +41,7 @@ pub fn write_per_user(folder: &Location, trials: &[TrialValues]) -> Result<Files
     Ok(files)
 }
 
-/// Removes the tables of other trials from a folder; what is no Parquet file, or lies in a folder inside, stays.
+/// Removes the tables of other trials from a folder; what is no such table, or lies in a folder inside, stays.
 ///
 /// # Errors
 /// [`Error::Dataset`](crate::Error::Dataset) when the folder cannot be listed, or a file not removed.
@@ -51,11 +51,17 @@ pub fn drop_other_trials(folder: &Location, trials: &[TrialValues]) -> Result<()
     for other in folder.list()? {
         let path = other.to_string();
         let is_table = path.strip_prefix(&inside).is_some_and(|name| !name.contains('/') && name.ends_with(".parquet"));
-        if is_table && !kept.contains(&path) {
+        if is_table && !kept.contains(&path) && is_of_a_trial(&other) {
             other.delete()?;
         }
     }
     Ok(())
+}
+
+/// Whether a file is a table that [`write_per_user`] wrote, or what is left of one that is damaged under a trial's name.
+fn is_of_a_trial(at: &Location) -> bool {
+    let is_id = |name: &str| name.len() == 16 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    at.name().strip_suffix(".parquet").is_some_and(is_id) || read_per_user(at).is_ok()
 }
 
 /// The users' dense ids, their own ids, and each metric's values in the order of the users.

@@ -69,9 +69,9 @@ fn read_file(at: &Location, sink: &mut dyn Sink) -> Result<()> {
             break;
         }
         if text.len() > LINE_BYTES {
-            return Err(Error::row(at, line, format!("the line is longer than {LINE_BYTES} bytes; lines must end in LF or CRLF")));
+            return Err(Error::line(at, line, format!("the line is longer than {LINE_BYTES} bytes; lines must end in LF or CRLF")));
         }
-        let text = std::str::from_utf8(&text).map_err(|_| Error::row(at, line, "not UTF-8; convert the file to UTF-8"))?;
+        let text = std::str::from_utf8(&text).map_err(|_| Error::line(at, line, "not UTF-8; convert the file to UTF-8"))?;
         let mut ids = text.trim_start_matches('\u{feff}').split_ascii_whitespace();
         let Some(user) = ids.next() else { continue };
         ids.try_for_each(|item| sink.row(Row { user, item, rating: None, time: None }))?;

@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use zip::{CompressionMethod, ZipArchive, result::ZipError};
 
 /// What an archive is called.
-const SUFFIX: &str = ".zip";
+pub(super) const SUFFIX: &str = ".zip";
 /// Bytes of an archive that are read for its directory: some 300,000 members.
 const DIRECTORY: u64 = 32 << 20;
 /// How the file of interactions is called among the others of a release.
@@ -146,6 +146,9 @@ impl<'a> Directory<'a> {
         let names = self.names();
         let reason = match (&names[..], self.at.name().to_ascii_lowercase().ends_with(SUFFIX)) {
             ([], _) => "the archive holds no file; download it again".to_owned(),
+            _ if !names.is_empty() && names.iter().all(|name| name.ends_with(".npy")) => {
+                "it is a file of NumPy or SciPy (`.npz`), which is not read here: from Python `ranksweep.Source.from_frame` takes a frame of users and items".to_owned()
+            }
             ([first, ..], true) => {
                 format!("the archive holds {}: name one, as `{}/{}`", quote::names(&names), self.at.name(), quote::value(first))
             }

@@ -98,12 +98,12 @@ impl<'a> Blocks<'a> {
         let end = memrchr(b'\n', text).map_or(0, |at| at + 1);
         if text.len() - end >= LINE_BYTES {
             let reason = format!("the line is longer than {LINE_BYTES} bytes; lines must end in LF or CRLF");
-            return Err(Error::row(self.at, self.lines + lines(text) + 1, reason));
+            return Err(Error::line(self.at, self.lines + lines(text) + 1, reason));
         }
         let whole = if memchr(b'"', &text[..end]).is_none() { end } else { self.whole_records(&text[..end]) };
         if whole == 0 && end >= LINE_BYTES {
             let reason = format!("a record is longer than {LINE_BYTES} bytes; close the quote that starts in it");
-            return Err(Error::row(self.at, self.lines + 1, reason));
+            return Err(Error::line(self.at, self.lines + 1, reason));
         }
         Ok((whole > 0 || self.end.is_some()).then_some(whole))
     }

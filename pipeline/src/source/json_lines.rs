@@ -101,10 +101,10 @@ impl JsonLines {
             match self.found(raw).and_then(|found| self.give(&found, sink)) {
                 Ok(given) => given?,
                 Err(reason) => match (self.on_bad_row, with_keys(reason, raw)) {
-                    (OnBadRow::Skip, reason) => reject(Rejected { line, reason: &reason, raw })?,
+                    (OnBadRow::Skip, reason) => reject(Rejected { unit: "line", number: line, reason: &reason, raw })?,
                     (OnBadRow::Error, reason) => {
                         let what = if reason.starts_with(MISSING) { "`columns` or the row" } else { "the row" };
-                        return Err(Error::row(at, line, format!("{reason}; correct {what}, or set `on_bad_row: skip`")));
+                        return Err(Error::line(at, line, format!("{reason}; correct {what}, or set `on_bad_row: skip`")));
                     }
                 },
             }

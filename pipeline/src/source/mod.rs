@@ -47,7 +47,7 @@ pub(crate) use row::{Rejected, Rows, Sink, Sinks};
 
 use crate::{Error, Result};
 use beginning::Beginning;
-use dataset::Split;
+use dataset::{Location, Split};
 use serde::{Deserialize, Serialize};
 
 /// What a source says of itself.
@@ -166,8 +166,6 @@ macro_rules! sources {
 }
 
 sources! {
-    /// Files that come split.
-    Splits,
     /// Text with any separator.
     Delimited,
     /// MovieLens' own rating files.
@@ -178,6 +176,8 @@ sources! {
     Parquet,
     /// An object of JSON on each line.
     JsonLines,
+    /// Files that come split.
+    Splits,
     /// A user and all their items on each line.
     Adjacency,
     /// A seeded generator.
@@ -241,6 +241,12 @@ impl Source {
     /// The raw files, each with its key below the dataset's entry in the sweep file.
     pub fn files(&self) -> Vec<(&'static str, &str)> {
         self.kind().files().into_iter().map(|(key, _, path)| (key, path)).collect()
+    }
+
+    /// The places of the raw files, of those paths that lead to some; of a file in an archive also that of the archive.
+    pub fn places(&self) -> Vec<Location> {
+        let found = self.files().into_iter().filter_map(|(key, path)| files::all(key, path).ok()).flatten();
+        found.flat_map(|at| at.split_after(archive::SUFFIX).map(|(archive, _)| archive).into_iter().chain([at])).collect()
     }
 
     pub(crate) fn check(&self) -> Result<()> {

@@ -105,7 +105,7 @@ impl<'b> Worker<'_, 'b> {
         let (mut block, mut sink) = (Block::default(), self.sinks.sink());
         while self.queue().next(&mut block) {
             let mut left = Vec::new();
-            let mut reject = |Rejected { line, reason, raw }: Rejected<'_>| {
+            let mut reject = |Rejected { number: line, reason, raw, .. }: Rejected<'_>| {
                 left.push(Left { line, reason: reason.to_owned(), raw: raw.to_owned() });
                 Ok(())
             };
@@ -127,7 +127,7 @@ impl<'b> Worker<'_, 'b> {
         turns.waiting.insert(index, left);
         while let Some(left) = turns.take() {
             for Left { line, reason, raw } in left {
-                self.sinks.reject(Rejected { line, reason: &reason, raw: &raw })?;
+                self.sinks.reject(Rejected { unit: "line", number: line, reason: &reason, raw: &raw })?;
             }
         }
         Ok(())

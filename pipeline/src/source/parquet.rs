@@ -1,6 +1,6 @@
 //! Parquet files, scanned by DataFusion: large ones by several threads, each of some row groups that follow one another.
 //!
-//! Ids are text or whole numbers, ratings are numbers (of 32 bits as they are written: 4.1, not 4.099999904632568), timestamps are numbers, timestamps or dates, also as text. Text may be dictionary-encoded, as
+//! Ids are text, whole numbers or UUIDs, ratings are numbers (of 32 bits as they are written: 4.1, not 4.099999904632568), timestamps are numbers, timestamps or dates, also as text. Text may be dictionary-encoded, as
 //! the categories of pandas are.
 
 mod values;
@@ -11,12 +11,15 @@ use super::{
     columns::{Columns, NamedColumns},
     compression::{self, Compression},
     files, roles,
-    row::{Rows, Sink, Sinks},
+    row::{Rejected, Rows, Sink, Sinks},
+    several::Several,
+    text::OnBadRow,
 };
 use crate::{Error, Result, session, workers::in_threads};
 use arrow::{
     array::RecordBatch,
     datatypes::{DataType, TimeUnit},
+    util::display::{ArrayFormatter, FormatOptions},
 };
 use datafusion::{
     datasource::listing::ListingTableUrl,
@@ -32,7 +35,7 @@ use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
-use values::{Bad, ids, numbers, texts};
+use values::{Fault, Faults, Texts, numbers};
 
 /// `parquet` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -42,6 +45,10 @@ pub struct Parquet {
     pub path: String,
     /// Which columns hold what, by name.
     pub columns: NamedColumns,
+    /// What to do with a row that cannot be used.
+    // Left out where it is not set, so that what was prepared before there was such a key stays good.
+    #[serde(default, skip_serializing_if = "OnBadRow::is_error")]
+    pub on_bad_row: OnBadRow,
 }
 
 /// Bytes from which on a file is read by several threads.
@@ -63,7 +70,7 @@ impl SourceKind for Parquet {
         let frame = decoded(at, || block_on(scan(at, 1)))?.map_err(|error| unreadable(at, error))?;
         let names: Vec<String> = frame.schema().fields().iter().map(|field| field.name().clone()).collect();
         let columns = roles::by_name(at.name(), &names, &beginning.known)?;
-        Ok(Some(Self { path: beginning.path.clone(), columns: columns.into_named() }))
+        Ok(Some(Self { path: beginning.path.clone(), columns: columns.into_named(), on_bad_row: OnBadRow::default() }))
     }
 
     fn ratings(&self) -> Has {
@@ -83,8 +90,23 @@ impl SourceKind for Parquet {
         u32::from(self.columns.timestamp.is_some()) + 2 * u32::from(self.columns.rating.is_some())
     }
 
+    /// What is left out comes in the order of its rows.
+    fn is_read_in_parallel(&self) -> bool {
+        !self.skips()
+    }
+
+    fn skips(&self) -> bool {
+        self.on_bad_row == OnBadRow::Skip
+    }
+
+    fn skip_bad_rows(&mut self) -> bool {
+        self.on_bad_row = OnBadRow::Skip;
+        true
+    }
+
     fn read(&self, _part: Split, sinks: &dyn Sinks) -> Result<()> {
-        files::all("source.path", &self.path)?.iter().try_for_each(|at| self.read_file(at, sinks))
+        let files = files::all("source.path", &self.path)?;
+        Several::of(&files, sinks).read(|at, sinks| self.read_file(at, sinks))
     }
 
     fn rows(&self, _part: Split) -> Result<u64> {
@@ -100,7 +122,8 @@ impl Parquet {
             return Err(Error::file(at, "the file is empty; copy it again"));
         }
         let failed = |error: DataFusionError| unreadable(at, error);
-        let frame = decoded(at, || block_on(scan(at, sinks.threads())))?.map_err(failed)?;
+        let threads = if self.is_read_in_parallel() { sinks.threads() } else { 1 };
+        let frame = decoded(at, || block_on(scan(at, threads)))?.map_err(failed)?;
         let frame = frame.clone().select(self.selection(&frame, at)?).map_err(failed)?;
         let streams = decoded(at, || block_on(frame.execute_stream_partitioned()))?.map_err(failed)?;
         // The first stream that fails; those before it are read to their ends.
@@ -113,7 +136,7 @@ impl Parquet {
             read
         };
         let mut before = 0;
-        for read in in_threads(sinks.threads(), streams, read) {
+        for read in in_threads(threads, streams, read) {
             before += read.map_err(|failure| failure.into_error(before, at, &self.names()))?;
         }
         Ok(())
@@ -131,7 +154,7 @@ impl Parquet {
         while !is_over() {
             let Some(batch) = decoded(at, || block_on(stream.next()))? else { break };
             let batch = batch.map_err(|error| unreadable(at, error))?;
-            self.give(&batch, rows, &mut *sink)?;
+            self.give(&batch, rows, sinks, &mut *sink)?;
             rows += batch.num_rows();
         }
         sink.finish()?;
@@ -159,31 +182,42 @@ impl Parquet {
     }
 
     /// Gives the rows of a batch, before which its stream had so many.
-    fn give(&self, batch: &RecordBatch, before: usize, sink: &mut dyn Sink) -> Result<(), Failure> {
-        let [user_texts, item_texts] = [0, 1].map(|column| texts(batch.column(column)));
-        let (users, items) = (ids(&user_texts), ids(&item_texts));
-        let number = |name: &Option<String>, column: usize| name.as_ref().map(|_| numbers(batch.column(column))).transpose();
-        let last = batch.num_columns() - 1;
-        let (ratings, times) = (number(&self.columns.rating, 2), number(&self.columns.timestamp, last));
-        let bad = [(0, users.as_ref().err()), (1, items.as_ref().err()), (2, ratings.as_ref().err()), (last, times.as_ref().err())];
-        let first = bad.into_iter().filter_map(|(column, bad)| Some((bad?, column))).min_by_key(|(bad, _)| bad.row);
-        if let Some((&Bad { row, reason }, column)) = first {
-            return Err(Failure::Row { row: before + row, column, reason });
+    fn give(&self, batch: &RecordBatch, before: usize, sinks: &dyn Sinks, sink: &mut dyn Sink) -> Result<(), Failure> {
+        let (columns, last, mut faults) = (batch.columns(), batch.num_columns() - 1, Faults::default());
+        let [user_texts, item_texts] = [0, 1].map(|column| Texts::of(&columns[column]));
+        let (mut users, mut items) = (user_texts.ids(0, &mut faults), item_texts.ids(1, &mut faults));
+        let mut number = |name: &Option<String>, column: usize| name.as_ref().map(|_| numbers(&columns[column], column, &mut faults));
+        let (mut ratings, mut times) = (number(&self.columns.rating, 2), number(&self.columns.timestamp, last));
+        if let Some((row, fault)) = faults.first() {
+            if !self.skips() {
+                return Err(Failure::Row { row: before + row, fault });
+            }
+            self.reject(batch, before, &faults, sinks)?;
+            (users, items) = (faults.without(users), faults.without(items));
+            (ratings, times) = (ratings.map(|all| faults.without(all)), times.map(|all| faults.without(all)));
         }
-        if let (Ok(users), Ok(items), Ok(ratings), Ok(times)) = (users, items, ratings, times) {
-            sink.rows(Rows { users: &users, items: &items, ratings: ratings.as_deref(), times: times.as_deref() })?;
-        }
-        Ok(())
+        Ok(sink.rows(Rows { users: &users, items: &items, ratings: ratings.as_deref(), times: times.as_deref() })?)
+    }
+
+    /// Gives the rows of a batch that are left out.
+    fn reject(&self, batch: &RecordBatch, before: usize, faults: &Faults, sinks: &dyn Sinks) -> Result<()> {
+        let (names, options) = (self.names(), FormatOptions::default());
+        let texts = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options));
+        let texts: Vec<_> = texts.collect::<Result<_, _>>().expect("columns of text, bytes and floats have texts");
+        faults.iter().try_for_each(|(row, fault)| {
+            let raw: Vec<String> = texts.iter().map(|text| text.value(row).to_string()).collect();
+            let (number, reason) = ((before + row + 1) as u64, fault.words(&names));
+            sinks.reject(Rejected { unit: "row", number, reason: &reason, raw: raw.join("\t").as_bytes() })
+        })
     }
 }
 
 /// Why a stream of rows is not read to its end.
 enum Failure {
-    /// A row of the stream, from 0, whose column of this place is bad.
+    /// A row of the stream, from 0, that lacks a value.
     Row {
         row: usize,
-        column: usize,
-        reason: &'static str,
+        fault: Fault,
     },
     Other(Error),
 }
@@ -198,9 +232,9 @@ impl Failure {
     /// The error of a file, of which so many rows stand before the stream.
     fn into_error(self, before: usize, at: &Location, names: &[&String]) -> Error {
         match self {
-            Self::Row { row, column, reason } => {
-                let (row, name) = (before + row + 1, quote::value(names[column]));
-                Error::file(at, format!("row {row}: column `{name}` {reason}; correct the row"))
+            Self::Row { row, fault } => {
+                let advice = "correct the row, or set `on_bad_row: skip`";
+                Error::row(at, (before + row + 1) as u64, format!("{}; {advice}", fault.words(names)))
             }
             Self::Other(error) => error,
         }
@@ -289,8 +323,11 @@ fn select(frame: &DataFrame, (key, name): (&str, &str), role: Role, at: &Locatio
         matches!(of, DataType::Decimal32(_, 0) | DataType::Decimal64(_, 0) | DataType::Decimal128(_, 0) | DataType::Decimal256(_, 0));
     // As some writers have text; what is none is null then.
     let is_bytes = matches!(of, DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
+    let is_uuid = matches!(of, DataType::FixedSizeBinary(UUID_BYTES));
     let (fits, expected) = match role {
-        Role::Id => (of.is_integer() || of.is_string() || is_bytes || of.is_floating() || whole_decimal, "text or whole numbers"),
+        Role::Id => {
+            (of.is_integer() || of.is_string() || is_bytes || is_uuid || of.is_floating() || whole_decimal, "text, whole numbers or UUIDs")
+        }
         Role::Rating => (of.is_numeric() || of.is_string() || matches!(of, DataType::Boolean), "numbers"),
         Role::Time => (of.is_numeric() || of.is_string() || temporal, "numbers, timestamps or dates"),
     };
@@ -300,7 +337,7 @@ fn select(frame: &DataFrame, (key, name): (&str, &str), role: Role, at: &Locatio
     let column = ident(name);
     Ok(match role {
         // Whether they are whole numbers is seen row by row.
-        Role::Id if of.is_floating() => cast(column, of.clone()),
+        Role::Id if of.is_floating() || is_uuid => cast(column, of.clone()),
         Role::Id if is_bytes => try_cast(column, DataType::Utf8),
         Role::Rating if of.is_string() => try_cast(cast(column, DataType::Utf8), DataType::Float64),
         Role::Id => cast(column, DataType::Utf8),
@@ -311,6 +348,9 @@ fn select(frame: &DataFrame, (key, name): (&str, &str), role: Role, at: &Locatio
         _ => cast(column, DataType::Float64),
     })
 }
+
+/// Bytes of a UUID.
+const UUID_BYTES: i32 = 16;
 
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
@@ -330,8 +370,8 @@ mod tests {
     use super::super::row::testing::{failure, pair, read, source};
     use arrow::{
         array::{
-            ArrayRef, BinaryArray, BooleanArray, Decimal128Array, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch,
-            StringArray, TimestampMillisecondArray,
+            ArrayRef, BinaryArray, BooleanArray, Decimal128Array, DictionaryArray, FixedSizeBinaryArray, Float32Array, Float64Array,
+            Int64Array, RecordBatch, StringArray, TimestampMillisecondArray,
         },
         datatypes::Int8Type,
     };
@@ -399,6 +439,69 @@ mod tests {
         assert!(failure(&by("stars")).contains("row 2: column `stars` is null or not finite"), "{}", failure(&by("stars")));
     }
 
+    /// What DuckDB, Spark and pyarrow write of UUIDs.
+    #[test]
+    fn ids_of_16_bytes_are_uuids() {
+        let url = "memory:///sources/uuids.parquet";
+        let ids = |ids: [Option<u128>; 2]| -> ArrayRef {
+            let bytes = ids.map(|id| id.map(u128::to_be_bytes)).into_iter();
+            Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(bytes, 16).unwrap())
+        };
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("user", ids([Some(0x67e5_5044_10b1_426f_9247_bb68_0e5f_e0c8), Some(0)])),
+            ("item", ids([Some(1), None])),
+            ("hash", Arc::new(FixedSizeBinaryArray::try_from_iter([[1; 20], [2; 20]].iter()).unwrap())),
+        ];
+        table::write(&Location::parse(url).unwrap(), &RecordBatch::try_from_iter(columns).unwrap()).unwrap();
+        let of = |item: &str, on_bad_row: &str| {
+            source(json!({"parquet": {"path": url, "columns": {"user": "user", "item": item}, "on_bad_row": on_bad_row}}))
+        };
+        let expected = [pair("67e55044-10b1-426f-9247-bb680e5fe0c8", "00000000-0000-0000-0000-000000000001")];
+        assert_eq!(read(&of("item", "skip"), Split::Train).unwrap().rows, expected);
+        assert!(failure(&of("item", "error")).contains("row 2: column `item` is empty"));
+        let hash = failure(&of("hash", "error"));
+        assert!(hash.contains("`hash` is of type FixedSizeBinary(20) (expected text, whole numbers or UUIDs)"), "{hash}");
+    }
+
+    /// Visitors without an id are null in tables of events.
+    #[test]
+    fn bad_rows_are_left_out_where_that_is_asked_for() {
+        let url = "memory:///sources/visitors/";
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("user", Arc::new(Float64Array::from(vec![Some(1.0), None, Some(2.5), Some(4.0), Some(5.0), Some(6.0)]))),
+            ("item", Arc::new(StringArray::from(vec![Some("a"), Some("b"), None, Some("d"), Some(" "), Some("f")]))),
+            ("stars", Arc::new(Float64Array::from(vec![Some(1.0), Some(2.0), Some(3.0), Some(f64::NAN), None, Some(6.0)]))),
+            ("when", Arc::new(Int64Array::from(vec![10, 20, 30, 40, 50, 60]))),
+        ];
+        let events = RecordBatch::try_from_iter(columns).unwrap();
+        table::write(&Location::parse(&format!("{url}0.parquet")).unwrap(), &events.slice(0, 1)).unwrap();
+        table::write(&Location::parse(&format!("{url}1.parquet")).unwrap(), &events).unwrap();
+        let columns = json!({"user": "user", "item": "item", "rating": "stars", "timestamp": "when"});
+        let skipping = source(json!({"parquet": {"path": url, "columns": columns, "on_bad_row": "skip"}}));
+        let found = read(&skipping, Split::Train).unwrap();
+        let row = |user: &str, item: &str, rating: f64, time: f64| (user.to_owned(), item.to_owned(), Some(rating), Some(time));
+        assert_eq!(found.rows, [row("1", "a", 1.0, 10.0), row("1", "a", 1.0, 10.0), row("6", "f", 6.0, 60.0)]);
+        let rejected: Vec<_> =
+            found.rejected.iter().map(|(row, reason, raw)| (*row, &reason[..], std::str::from_utf8(raw).unwrap())).collect();
+        let of = |reason: &str| format!("{url}1.parquet: column {reason}");
+        let expected = [
+            (2, of("`user` is empty (expected an id)"), "\tb\t2.0\t20.0"),
+            (3, of("`user` is not a whole number (expected text or whole numbers as ids)"), "2.5\t\t3.0\t30.0"),
+            (4, of("`stars` is null or not finite (expected a number)"), "4.0\td\tNaN\t40.0"),
+            (5, of("`item` is empty (expected an id)"), "5.0\t \t\t50.0"),
+        ];
+        assert_eq!(rejected, expected.each_ref().map(|(row, reason, raw)| (*row, &reason[..], *raw)));
+        let stopping = failure(&source(json!({"parquet": {"path": url, "columns": columns}})));
+        assert!(stopping.ends_with("1.parquet row 2: column `user` is empty (expected an id); correct the row, or set `on_bad_row: skip`"));
+    }
+
+    /// What was prepared before there was such a key has its fingerprint without it.
+    #[test]
+    fn the_default_of_bad_rows_is_not_written() {
+        let without = json!({"parquet": {"path": "x", "columns": {"user": "u", "item": "i", "rating": null, "timestamp": null}}});
+        assert_eq!(serde_json::to_value(source(without.clone())).unwrap(), without);
+    }
+
     /// What pandas writes: categories, integers with a missing value as floats, and dates as text.
     #[test]
     fn categories_whole_floats_and_dates_as_text() {
@@ -447,11 +550,11 @@ mod tests {
         let missing = failure(&from("missing.parquet", json!({"user": "user", "item": "item.id"})));
         assert!(missing.ends_with("no column `user` (user); its 5 columns are `User`, `item.id`, `stars`, `when`, `empty`"), "{missing}");
         let kind = failure(&from("kind.parquet", json!({"user": "stars", "item": "item.id"})));
-        assert!(kind.contains("kind.parquet: row 1: column `stars` is not a whole number"), "{kind}");
+        assert!(kind.contains("kind.parquet row 1: column `stars` is not a whole number"), "{kind}");
         let time = failure(&from("time.parquet", json!({"user": "item.id", "item": "when", "rating": "User"})));
-        assert!(time.contains("`when` is of type Timestamp") && time.contains("(expected text or whole numbers)"), "{time}");
+        assert!(time.contains("`when` is of type Timestamp") && time.contains("(expected text, whole numbers or UUIDs)"), "{time}");
         let null = failure(&from("null.parquet", json!({"user": "empty", "item": "item.id"})));
-        assert!(null.contains("null.parquet: row 1: column `empty` is empty"), "{null}");
+        assert!(null.contains("null.parquet row 1: column `empty` is empty"), "{null}");
     }
 
     #[test]

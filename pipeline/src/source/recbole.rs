@@ -1,6 +1,6 @@
 //! RecBole's atomic interaction files: tab-separated, with a header of `name:type`.
 //!
-//! Columns are found by name: `user_id` and `item_id`; `rating` and `timestamp` where they are. Others are not looked at.
+//! Columns are found by name: `user_id` and `item_id`; `rating` and `timestamp` where they are. Others are not looked at, but for a sequence of items, of which the items would be lost.
 
 use super::{
     Has, KnownColumns, SourceKind,
@@ -12,8 +12,8 @@ use super::{
     row::Sinks,
     text::{self, Header, Layout, OnBadRow},
 };
-use crate::Result;
-use dataset::{Location, Split};
+use crate::{Error, Result};
+use dataset::{Location, Split, quote};
 use serde::{Deserialize, Serialize};
 
 /// `recbole` in a sweep file.
@@ -70,6 +70,15 @@ fn columns(at: &Location) -> Result<Columns> {
     Blocks::open(at, "\t")?.next(&mut block)?;
     let mut records = Records::new(&block.text, 1, b"\t");
     let header = records.next(at)?;
+    let names = || header.iter().flat_map(|header| header.fields.iter()).map(|field| String::from_utf8_lossy(field));
+    if let Some(sequence) = names().find(|name| name.starts_with("item") && name.ends_with(":token_seq")) {
+        let reason = format!(
+            "the column `{}` has a sequence of items in each row, which is not read here: give each user and item a row of its own, with a \
+             `timestamp`; models of sequences make histories of these",
+            quote::value(&sequence)
+        );
+        return Err(Error::file(at, reason));
+    }
     let has = |name: &str| {
         let names = header.iter().flat_map(|header| header.fields.iter());
         names.map(|field| field.split(|&byte| byte == b':').next().unwrap_or_default()).any(|field| field == name.as_bytes())
@@ -91,6 +100,14 @@ mod tests {
         assert_eq!(read(&found, Split::Train).unwrap().rows, [("196".into(), "242".into(), Some(3.0), Some(881_250_949.0))]);
         let bare = source(json!({"recbole": {"path": stored("b.inter", "user_id:token\titem_id:token\n196\t242\n")}}));
         assert_eq!(read(&bare, Split::Train).unwrap().rows, [pair("196", "242")]);
+    }
+
+    /// RecBole's files of sessions: only their last items would be left.
+    #[test]
+    fn sequences_of_items_are_refused() {
+        let content = "user_id:token\titem_id_list:token_seq\titem_id:token\ns1\ta b c\td\n";
+        let message = failure(&source(json!({"recbole": {"path": stored("sessions.inter", content)}})));
+        assert!(message.contains("the column `item_id_list:token_seq` has a sequence of items in each row"), "{message}");
     }
 
     #[test]

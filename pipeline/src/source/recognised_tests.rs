@@ -1,6 +1,7 @@
 //! Formats by the beginnings of files.
 
 use super::{KnownColumns, Source, row::testing::stored};
+use dataset::Location;
 use serde_json::{Value, json};
 
 fn of(name: &str, content: &str, known: KnownColumns) -> Result<Value, String> {
@@ -34,6 +35,26 @@ fn text_with_any_separator() {
     let indices = json!({"user": 0, "item": 1, "rating": 2, "timestamp": 3});
     assert_eq!(found("plain.csv", "7,12,4.5,978300760\n8,12,1,978300761\n"), delimited(",", false, indices));
     assert_eq!(found("ids.txt", "u1 i1\nu2 i2"), delimited(" ", false, json!({"user": 0, "item": 1})));
+}
+
+/// A new split would have their test among its train.
+#[test]
+fn parts_that_stand_beside_each_other_stay_parts() {
+    let folder = "memory:///sources/recognised/parts";
+    let put = |name: &str, content: &str| Location::parse(&format!("{folder}/{name}")).unwrap().write(content.to_owned()).unwrap();
+    for (name, user) in [("train.csv", "u1"), ("valid.csv", "u2"), ("test.csv", "u3")] {
+        put(name, &format!("user_id,item_id\n{user},i1\n{user},i2\n"));
+    }
+    let whole = |path: &str| serde_json::to_value(Source::recognise(path, KnownColumns::default()).unwrap()).unwrap();
+    let parts = json!({"splits": {
+        "train": format!("{folder}/train.csv"), "validation": format!("{folder}/valid.csv"), "test": format!("{folder}/test.csv"),
+        "separator": ",", "header": true, "columns": {"user": "user_id", "item": "item_id"},
+    }});
+    assert_eq!((whole(&format!("{folder}/")), whole(&format!("{folder}/train.csv"))), (parts.clone(), parts));
+    let all = whole(&format!("{folder}/*.csv"));
+    assert_eq!(all["delimited"]["path"], format!("{folder}/*.csv"), "a pattern is of all its files");
+    put("alone/train.csv", "user_id,item_id\nu1,i1\n");
+    assert!(whole(&format!("{folder}/alone/train.csv")).get("delimited").is_some(), "without a test file there is no split");
 }
 
 #[test]

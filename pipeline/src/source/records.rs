@@ -80,7 +80,7 @@ impl<'t> Records<'t> {
         match self.step() {
             Step::Record(record) => Ok(Some(record)),
             Step::End => Ok(None),
-            Step::Open { line, lines } => Err(Error::row(at, line, unclosed(lines))),
+            Step::Open { line, lines } => Err(Error::line(at, line, unclosed(lines))),
         }
     }
 

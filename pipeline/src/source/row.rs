@@ -19,8 +19,10 @@ pub(crate) struct Row<'a> {
 /// A row that `on_bad_row: skip` leaves out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rejected<'a> {
-    /// The line on which it starts, from 1.
-    pub(crate) line: u64,
+    /// What `number` counts: `line`, or `row` of a format without lines.
+    pub(crate) unit: &'static str,
+    /// The line on which it starts, or the row, from 1.
+    pub(crate) number: u64,
     pub(crate) reason: &'a str,
     /// The row as it stands in the file.
     pub(crate) raw: &'a [u8],
@@ -29,7 +31,7 @@ pub(crate) struct Rejected<'a> {
 impl Rejected<'_> {
     /// Where and why.
     pub(crate) fn words(&self) -> String {
-        format!("line {}: {}", self.line, self.reason)
+        format!("{} {}: {}", self.unit, self.number, self.reason)
     }
 }
 
@@ -127,7 +129,7 @@ pub(crate) mod testing {
         }
 
         fn reject(&self, rejected: Rejected<'_>) -> Result<()> {
-            self.lock().unwrap().rejected.push((rejected.line, rejected.reason.to_owned(), rejected.raw.to_owned()));
+            self.lock().unwrap().rejected.push((rejected.number, rejected.reason.to_owned(), rejected.raw.to_owned()));
             Ok(())
         }
     }

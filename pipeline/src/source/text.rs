@@ -51,6 +51,13 @@ pub enum OnBadRow {
     Skip,
 }
 
+impl OnBadRow {
+    /// Whether it is what is done by default.
+    pub(super) fn is_error(&self) -> bool {
+        *self == Self::Error
+    }
+}
+
 /// Reads a file; every row goes to one of `sinks`.
 pub(crate) fn read(at: &Location, layout: &Layout<'_>, sinks: &dyn Sinks) -> Result<()> {
     let reading = TextReader { at, layout, sinks };
@@ -127,9 +134,9 @@ impl TextReader<'_> {
         let raw = match self.layout.on_bad_row {
             OnBadRow::Skip if is_whole => records.last(),
             OnBadRow::Skip => records.leave_first_line_out(),
-            OnBadRow::Error => return Err(Error::row(self.at, line, format!("{reason}; {}", self.layout.advice))),
+            OnBadRow::Error => return Err(Error::line(self.at, line, format!("{reason}; {}", self.layout.advice))),
         };
-        reject(Rejected { line, reason: &reason, raw })?;
+        reject(Rejected { unit: "line", number: line, reason: &reason, raw })?;
         Ok(true)
     }
 

@@ -1,10 +1,10 @@
-//! So many interactions of each user: the last ones, or any.
+//! So many interactions of each user, or a share of them: the last ones, or any.
 //!
 //! A user with more than `test` interactions gives the last `test` of them; with more than `test` and `validation` together, the `validation` before those to
-//! validation. Other users stay in train. Interactions of a user at the same time are in the order of [`history`](crate::history). With `pick: random` they
+//! validation. Other users stay in train. A share is of each user's interactions, that of `validation` of those that `test` leaves, both rounded down. Interactions of a user at the same time are in the order of [`history`](crate::history). With `pick: random` they
 //! are taken from the front of the order of [`order`](crate::order) instead, test before validation, and no timestamps are needed.
 
-use super::{Borders, SplitKind, shuffled::Shuffled};
+use super::{Amount, Borders, SplitKind, shuffled::Shuffled};
 use crate::{
     Error, Result,
     edges::{Edges, UserRow},
@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaveN {
-    /// Interactions of a user that are test.
-    pub test: usize,
-    /// Interactions of a user that are validation.
+    /// Interactions of a user that are test: so many, or a share.
+    pub test: Amount,
+    /// Interactions of a user that are validation: so many, or a share of what `test` leaves.
     #[serde(default)]
-    pub validation: usize,
+    pub validation: Amount,
     /// Which interactions these are.
     #[serde(default)]
     pub pick: Pick,
@@ -46,7 +46,7 @@ impl SplitKind for LeaveN {
     }
 
     fn has_validation(&self) -> bool {
-        self.validation > 0
+        !self.validation.is_nothing()
     }
 
     fn validation_key(&self) -> &'static str {
@@ -58,10 +58,12 @@ impl SplitKind for LeaveN {
     }
 
     fn check(&self) -> Result<()> {
-        match self.test {
-            0 => Err(Error::setting("split.test", "0 leaves nothing to test on (expected at least 1 interaction of each user)")),
-            _ => Ok(()),
+        if self.test.is_nothing() {
+            let reason = "0 leaves nothing to test on (expected at least 1 interaction of each user, or a share of them)";
+            return Err(Error::setting("split.test", reason));
         }
+        self.test.check("split.test")?;
+        self.validation.check("split.validation")
     }
 
     fn hold_out(&self, edges: &mut Edges, _: &Borders) -> Result<()> {
@@ -84,9 +86,9 @@ impl SplitKind for LeaveN {
 impl LeaveN {
     /// How many of a user's interactions go to test, and how many to validation.
     fn of_user(&self, interactions: usize) -> [(usize, Split); 2] {
-        let test = if interactions > self.test { self.test } else { 0 };
-        let validation = if interactions > self.test.saturating_add(self.validation) { self.validation } else { 0 };
-        [(test, Split::Test), (validation, Split::Validation)]
+        let test = self.test.of(interactions);
+        let validation = test.and_then(|test| self.validation.of(interactions - test));
+        [(test.unwrap_or(0), Split::Test), (validation.unwrap_or(0), Split::Validation)]
     }
 
     fn hold_out_last(&self, row: &mut UserRow<'_>, item_ids: &[String]) {

@@ -2,6 +2,7 @@
 //!
 //! Items of test and validation that are not in train stay: they are in the catalogue, and every model ranks them.
 
+mod amount;
 mod borders;
 mod cold_start;
 mod cross_validation;
@@ -19,6 +20,7 @@ mod temporal;
 mod users;
 mod validation;
 
+pub use amount::Amount;
 pub use cold_start::ColdStart;
 pub use cross_validation::CrossValidation;
 pub use given::Given;

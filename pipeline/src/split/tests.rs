@@ -66,7 +66,8 @@ fn items_at_the_same_time_are_in_the_order_of_hashes() {
     assert_eq!(parts(&last, 'b'), [vec![2], vec![3], vec![1]]);
     assert_eq!(parts(&last, 'c'), [vec![1], vec![], vec![2]]);
     assert_eq!(parts(&last, 'd'), [vec![3], vec![], vec![2]]);
-    let two = held_out(Split::LeaveN(LeaveN { test: 2, validation: 1, pick: Pick::Last, seed: 0 }), &rows).unwrap();
+    let two =
+        held_out(Split::LeaveN(LeaveN { test: Amount::Count(2), validation: Amount::Count(1), pick: Pick::Last, seed: 0 }), &rows).unwrap();
     assert_eq!(parts(&two, 'a'), [vec![2, 5], vec![1], vec![3, 4]]);
     assert_eq!(parts(&two, 'b'), [vec![2], vec![], vec![1, 3]]);
     let all = edges(&rows).into_dataset("d".into(), "f00d".into(), serde_json::Value::Null, false);
@@ -77,7 +78,13 @@ fn items_at_the_same_time_are_in_the_order_of_hashes() {
 #[test]
 fn so_many_of_each_user_are_left() {
     let rows = [('a', 2, -1.0), ('a', 5, 0.5), ('a', 1, 3.0), ('a', 4, 3.0), ('a', 3, 9.0), ('b', 6, 1.0), ('b', 2, 2.0), ('c', 9, 0.0)];
-    let of = |test, validation| held_out(Split::LeaveN(LeaveN { test, validation, pick: Pick::Last, seed: 0 }), &rows).unwrap();
+    let of = |test, validation| {
+        held_out(
+            Split::LeaveN(LeaveN { test: Amount::Count(test), validation: Amount::Count(validation), pick: Pick::Last, seed: 0 }),
+            &rows,
+        )
+        .unwrap()
+    };
     let parts = |edges: &Edges, user| [Part::Train, Part::Validation, Part::Test].map(|part| items(edges, user, part));
     let edges = of(2, 1);
     assert_eq!(parts(&edges, 'a'), [vec![2, 5], vec![1], vec![3, 4]]);
@@ -88,13 +95,41 @@ fn so_many_of_each_user_are_left() {
     assert_eq!(one.parts, last.parts);
 }
 
+/// User a's ten items one after the other: floor(0.25 * 10) are test, floor(0.3 * 8) of the others validation; of user b's three nothing is a quarter.
+#[test]
+fn a_share_of_each_user_is_left() {
+    let rows: Vec<(char, u32, f64)> =
+        [row('a', 10), row('b', 3)].concat().into_iter().map(|(user, item, _)| (user, item, f64::from(item))).collect();
+    let of = |test: &str, validation: &str| -> Split {
+        serde_json::from_str(&format!(r#"{{"leave-n": {{"test": {test}, "validation": {validation}}}}}"#)).unwrap()
+    };
+    let parts = |edges: &Edges, user| [Part::Train, Part::Validation, Part::Test].map(|part| items(edges, user, part));
+    let shares = held_out(of("0.25", "0.3"), &rows).unwrap();
+    assert_eq!(parts(&shares, 'a'), [(1..=6).collect(), vec![7, 8], vec![9, 10]]);
+    assert_eq!(parts(&shares, 'b'), [vec![1, 2, 3], vec![], vec![]]);
+    let both = held_out(of("1", "0.5"), &rows).unwrap();
+    assert_eq!(parts(&both, 'b'), [vec![1], vec![2], vec![3]]);
+    assert_eq!(serde_json::to_value(of("2", "1")).unwrap()["leave-n"]["test"], 2, "what was prepared before there were shares stays good");
+    let refused = |test: &str, validation: &str| of(test, validation).check().unwrap_err().to_string();
+    assert!(
+        refused("1.5", "0")
+            .contains("`split.test`: 1.5 is neither a whole number of a user's interactions, as 2, nor a share of them, as 0.2")
+    );
+    assert!(refused("2.0", "0").contains("`split.test`: 2.0 is neither a whole number"));
+    assert!(refused("0.2", "-0.1").contains("`split.validation`: -0.1 is neither"));
+    assert!(refused("0.0", "0").contains("0 leaves nothing to test on"));
+    let text = serde_json::from_str::<Split>(r#"{"leave-n": {"test": "some"}}"#).unwrap_err().to_string();
+    assert!(text.contains("expected a whole number of a user's interactions, such as 2, or a share of them, such as 0.2"), "{text}");
+}
+
 /// By the order of hashes above: user a's ten items are in the order 10 6 8 4 5 7 3 9 2 1, user b's first four 3 1 4 2.
 #[test]
 fn so_many_are_the_first_in_the_order_of_hashes() {
     let rows = [row('a', 10), row('b', 4), row('c', 1)].concat();
     let mut edges = edges(&rows);
     edges.times = None;
-    hold_out(&Split::LeaveN(LeaveN { test: 3, validation: 1, pick: Pick::Random, seed: 2024 }), &mut edges).unwrap();
+    hold_out(&Split::LeaveN(LeaveN { test: Amount::Count(3), validation: Amount::Count(1), pick: Pick::Random, seed: 2024 }), &mut edges)
+        .unwrap();
     assert_eq!((items(&edges, 'a', Part::Test), items(&edges, 'a', Part::Validation)), (vec![6, 8, 10], vec![4]));
     assert_eq!((items(&edges, 'b', Part::Test), items(&edges, 'b', Part::Validation)), (vec![1, 3, 4], vec![]));
     assert_eq!(items(&edges, 'c', Part::Train), [1]);
@@ -102,11 +137,11 @@ fn so_many_are_the_first_in_the_order_of_hashes() {
 
 #[test]
 fn nothing_of_each_user_is_no_test() {
-    let split = |pick| Split::LeaveN(LeaveN { test: 0, validation: 1, pick, seed: 0 });
+    let split = |pick| Split::LeaveN(LeaveN { test: Amount::Count(0), validation: Amount::Count(1), pick, seed: 0 });
     assert!(split(Pick::Last).check().unwrap_err().to_string().contains("0 leaves nothing to test on"));
     let mut edges = edges(&row('a', 3));
     edges.times = None;
-    let last = Split::LeaveN(LeaveN { test: 1, validation: 0, pick: Pick::Last, seed: 0 });
+    let last = Split::LeaveN(LeaveN { test: Amount::Count(1), validation: Amount::Count(0), pick: Pick::Last, seed: 0 });
     assert!(hold_out(&last, &mut edges).unwrap_err().to_string().contains("no timestamps"));
     let seeds = [Pick::Last, Pick::Random].map(|pick| split(pick).repetition());
     assert_eq!(seeds, [None, Some(0)]);

@@ -14,7 +14,7 @@ use std::error::Error;
 #[pymodule]
 mod ranksweep_native {
     #[pymodule_export]
-    use super::metrics::{of_scores, of_vectors};
+    use super::metrics::{of_lists, of_scores, of_vectors};
     #[pymodule_export]
     use super::significance::compare;
 }

@@ -6,7 +6,7 @@ use crate::{
     threads::shared_out,
 };
 use evaluator::{
-    Factors, Matrix, MetricAt, Rankings, Result, Scorer, Similarity,
+    Factors, Lists as RankedLists, Matrix, MetricAt, Rankings, Result, Scorer, Similarity,
     metric::{self, Given, depth},
     rank::{check_held_out, rank_within},
     settings::{RecallDenominator, Ties},
@@ -125,6 +125,24 @@ pub(crate) fn of_scores<'py>(py: Python<'py>, scores: &[u8], items: usize, asked
         };
         let blocks = blocks.into_par_iter().map(of_block).collect::<Result<Vec<_>>>()?;
         Ok(task.measure(&Rankings::joined(blocks), users, items))
+    };
+    let measured = py.detach(|| shared_out(work))?.map_err(refused)?;
+    Ok(bytes(py, &measured))
+}
+
+/// Metrics of lists, the best item first, of a catalogue of so many items: for each metric 64-bit numbers by user, or one of all users.
+#[pyfunction]
+pub(crate) fn of_lists<'py>(py: Python<'py>, recommended: Lists, items: usize, asked: Asked) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let (task, (starts, listed)) = (Task::new(&asked)?, recommended.read()?);
+    let row = |bounds: &[u64]| {
+        let list = &listed[bounds[0] as usize..bounds[1] as usize];
+        list.iter().copied().zip((0..list.len()).map(|place| -(place as f64))).collect()
+    };
+    let lists = RankedLists::from_rows(items, starts.windows(2).map(row).collect()).map_err(PyValueError::new_err)?;
+    let work = || -> Result<Vec<Vec<f64>>> {
+        let users = lists.users();
+        let rankings = task.rank(&Scorer::Lists(lists), 0..users)?;
+        Ok(task.measure(&rankings, users, items))
     };
     let measured = py.detach(|| shared_out(work))?.map_err(refused)?;
     Ok(bytes(py, &measured))

@@ -37,7 +37,9 @@ impl Diff {
     /// Sweeps that have not run, tables that are of another plan or the same twice, a metric that one has not, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let out = self.out.as_ref().map(|url| output::parquet("--out", url)).transpose()?;
-        let (before, after) = self.sides(global)?;
+        let named = NamedTables::find(&self.first, global)?;
+        out.iter().try_for_each(|out| named.check_out(out))?;
+        let (before, after) = self.sides(&named, global)?;
         let difference = Difference::new(&before, &after, self.metric)?;
         let style = Style { width: output::width(), color: output::is_colored() };
         output::print(&difference.export(self.format, style)?)?;
@@ -50,8 +52,7 @@ impl Diff {
     }
 
     /// The tables of A and B; where B is left out, those that stood before A, and A's.
-    fn sides(&self, global: &Global) -> Result<(StoredSweep, StoredSweep)> {
-        let named = NamedTables::find(&self.first, global)?;
+    fn sides(&self, named: &NamedTables, global: &Global) -> Result<(StoredSweep, StoredSweep)> {
         let first = StoredSweep::read(&named.folder)?;
         let Some(second) = &self.second else {
             return Ok((StoredSweep::read(&named.before()?)?, first));

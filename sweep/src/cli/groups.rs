@@ -34,7 +34,9 @@ impl GroupsArguments {
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let users = Location::parse(&self.users).map_err(|error| Usage(format!("--users: {error}")))?;
         let out = self.out.as_ref().map(|url| output::parquet("--out", url)).transpose()?;
-        let sweep = StoredSweep::read(&NamedTables::find(&self.sweep, global)?.folder)?;
+        let named = NamedTables::find(&self.sweep, global)?;
+        out.iter().try_for_each(|out| named.check_out(out))?;
+        let sweep = StoredSweep::read(&named.folder)?;
         let rows = user_rows::read(&users, &[&self.column])?;
         let groups = UserGroups::new(&sweep, &self.column, rows, self.metric).map_err(|error| match error.is::<Usage>() {
             true => error,

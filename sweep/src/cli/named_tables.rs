@@ -1,7 +1,7 @@
 //! The tables that an argument names: by a sweep file that has run, or by their folder.
 
 use super::{Global, Usage};
-use crate::runner::{Session, kept, sweep_above, tables_of_plan};
+use crate::runner::{Session, check_out_of_storage, kept, sweep_above, tables_of_plan};
 use anyhow::{Context, Result};
 use dataset::Location;
 use std::path::Path;
@@ -32,6 +32,17 @@ impl NamedTables {
         let session = Session::ran(argument, global.storage.as_deref(), global.machine(), global.progress())?;
         let folder = tables_of_plan(&session).with_context(|| argument.to_owned())?;
         Ok(Self { folder, sweep: session.folder() })
+    }
+
+    /// Refuses a place of `--out` that the tables' storage keeps for itself.
+    ///
+    /// # Errors
+    /// [`Usage`] that says what stands there; a store that fails.
+    pub(super) fn check_out(&self, out: &Location) -> Result<()> {
+        match self.sweep.to_string().rsplit_once("/sweeps/") {
+            Some((storage, _)) => check_out_of_storage(&Location::parse(storage)?, out),
+            None => Ok(()),
+        }
     }
 
     /// The folder of what stood under the sweep's name before these tables.

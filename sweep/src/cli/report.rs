@@ -46,6 +46,9 @@ impl ReportArguments {
             }
         };
         let session = self.plan.open_ran(&self.sweep, global)?;
+        if let Some(out) = &out {
+            runner::check_out(&session, &self.sweep, out)?;
+        }
         let results = Results::read(&session)?;
         let report = runner::report(&session, &results)?;
         if let Some(folder) = figures {

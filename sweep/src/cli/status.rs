@@ -83,6 +83,6 @@ fn failed(status: &SweepStatus) -> Option<String> {
     if status.storage.is_some() {
         return without_model(&status.trials);
     }
-    let stage = status.cluster.iter().flat_map(|cluster| &cluster.stages).find(|stage| stage.state.contains("failed"))?;
+    let stage = status.cluster.iter().flat_map(|cluster| &cluster.stages).find(|stage| stage.failed)?;
     Some(format!("{}: {}", stage.stage, stage.state))
 }

@@ -38,6 +38,12 @@ pub(crate) struct Compared {
     remarks: Vec<String>,
 }
 
+/// What a dataset of the sweeps was prepared from.
+fn source(sweeps: &[Ran], dataset: &str) -> String {
+    let mut manifests = sweeps.iter().flat_map(|sweep| &sweep.results.manifests);
+    manifests.find(|manifest| manifest.name == dataset).map_or_else(|| dataset.to_owned(), across::source_of)
+}
+
 impl Compared {
     /// Joins the sweeps and compares the methods that they have on all datasets, by the first sweep's primary metric where none is named;
     /// also each with the control, where there is one.
@@ -51,6 +57,7 @@ impl Compared {
             at: united.at,
             significance: &sweeps[0].session.plan.evaluation.significance,
             datasets: united.datasets.iter().map(String::as_str).collect(),
+            sources: united.datasets.iter().map(|name| source(sweeps, name)).collect(),
             trials: &united.trials,
             values: &united.values,
             deciding: united.deciding.iter().collect(),

@@ -33,6 +33,9 @@ pub(crate) enum ExportFormat {
     Parquet,
 }
 
+/// Refuses a place that must not be written over.
+type Check<'a> = &'a dyn Fn(&Location) -> Result<()>;
+
 /// A file that is written: its name and its content.
 type File = (String, Vec<u8>);
 
@@ -70,8 +73,8 @@ impl ExportFormat {
 /// Writes the splits of a dataset, under a name that is also that of its folder; gives the folder.
 ///
 /// # Errors
-/// A format of vectors, an id that the format cannot hold, a folder with a file of a part that the dataset has not, or a store that fails.
-pub(crate) fn write_splits(out: &Location, name: &str, dataset: &Dataset, format: ExportFormat) -> Result<Location> {
+/// A format of vectors, an id that the format cannot hold, a folder with a file of a part that the dataset has not, what `check` refuses, or a store that fails.
+pub(crate) fn write_splits(out: &Location, name: &str, dataset: &Dataset, format: ExportFormat, check: Check<'_>) -> Result<Location> {
     let Writer::Splits(files) = format.writer() else {
         return Err(Usage("the format is one of vectors, which a trial has".to_owned()).into());
     };
@@ -87,26 +90,25 @@ pub(crate) fn write_splits(out: &Location, name: &str, dataset: &Dataset, format
             None => {}
         }
     }
-    write(&folder, dataset, written)?;
+    write(&folder, dataset, written, check)?;
     Ok(folder)
 }
 
 /// Writes the vectors of a model; gives how its scores are made of them.
 ///
 /// # Errors
-/// A format of splits, a model without vectors, or a store that fails.
-pub(crate) fn write_vectors(out: &Location, model: &Model, format: ExportFormat) -> Result<evaluator::Similarity> {
+/// A format of splits, a model without vectors, what `check` refuses, or a store that fails.
+pub(crate) fn write_vectors(out: &Location, model: &Model, format: ExportFormat, check: Check<'_>) -> Result<evaluator::Similarity> {
     let Writer::Vectors(files) = format.writer() else {
         return Err(Usage("the format is one of splits, not of a trial".to_owned()).into());
     };
     let named = vectors::ModelVectors::of(model)?;
-    write(out, &model.dataset, files(&named)?)?;
+    write(out, &model.dataset, files(&named)?, check)?;
     Ok(named.similarity)
 }
 
-fn write(folder: &Location, dataset: &Dataset, files: Vec<File>) -> Result<()> {
-    for (name, content) in files.into_iter().chain(ids::files(dataset)?) {
-        folder.join(&name).write(content)?;
-    }
-    Ok(())
+fn write(folder: &Location, dataset: &Dataset, files: Vec<File>, check: Check<'_>) -> Result<()> {
+    let files: Vec<File> = files.into_iter().chain(ids::files(dataset)?).collect();
+    files.iter().try_for_each(|(name, _)| check(&folder.join(name)))?;
+    files.into_iter().try_for_each(|(name, content)| Ok(folder.join(&name).write(content)?))
 }

@@ -4,12 +4,13 @@
 mod table;
 mod terminal;
 
-use crate::{on_users::on_users, plan::Titles, runner::StoredSweep, tested::Tested, usage::Usage};
+use crate::{on_users::on_users, plan::Titles, report::words, runner::StoredSweep, tested::Tested, usage::Usage};
 use anyhow::{Result, bail};
 use evaluator::{
     MetricAt, TrialValues,
     findings::methods_at,
-    significance::{Contrast, Estimate, judge},
+    settings::Significance,
+    significance::{Contrast, Estimate, Replication, judge},
 };
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -25,6 +26,8 @@ const MOST: usize = 1_000;
 pub(crate) struct UserGroups {
     column: String,
     at: MetricAt,
+    alpha: f64,
+    has_margin: bool,
     datasets: Vec<OnDataset>,
 }
 
@@ -34,6 +37,8 @@ struct OnDataset {
     /// The method that ranks best over all users, by its title: what others are compared with.
     control: String,
     groups: Vec<Group>,
+    /// The test and what it counts, in words: users alone where nothing is known of seeds.
+    test: String,
     /// Ranked users for whom the file has no group, and those of groups that are too small.
     left_out: [usize; 2],
 }
@@ -84,7 +89,8 @@ impl UserGroups {
         if datasets.iter().all(|dataset| dataset.groups.is_empty()) {
             bail!("no group of the column `{column}` has {LEAST} users who were ranked (expected the users' own ids)");
         }
-        Ok(Self { column: column.to_owned(), at, datasets })
+        let Significance { alpha, margin, .. } = sweep.plan.evaluation.significance;
+        Ok(Self { column: column.to_owned(), at, alpha, has_margin: margin.is_some(), datasets })
     }
 }
 
@@ -124,7 +130,7 @@ impl OnDataset {
         if members.len() > MOST {
             bail!("the column has {} values among the users of dataset `{name}`, expected at most {MOST} groups", members.len());
         }
-        let (mut groups, mut estimates) = (Vec::new(), Vec::new());
+        let (mut groups, mut estimates, mut has_splits) = (Vec::new(), Vec::new(), false);
         let significance = &sweep.plan.evaluation.significance;
         for (value, ids) in members {
             if ids.len() < LEAST {
@@ -134,6 +140,7 @@ impl OnDataset {
             let shared: Arc<[String]> = ids.iter().map(|id| (*id).to_owned()).collect();
             let of_group: Vec<TrialValues> = trials.iter().filter_map(|trial| on_users(trial, &shared, at)).collect();
             let Some(measured) = methods_at(&of_group, name, at)? else { continue };
+            has_splits |= measured.methods.iter().any(|method| method.replication == Replication::Splits);
             let against = measured.place(control);
             let mut methods = Vec::new();
             for (place, method) in measured.methods.iter().enumerate() {
@@ -147,6 +154,8 @@ impl OnDataset {
             }
             groups.push((value.to_owned(), ids.len(), methods));
         }
+        let counted = estimates.iter().map(|estimate| estimate.over).find(|&over| over != significance.over).unwrap_or(significance.over);
+        let test = format!("t-test over {}", words::over(counted, has_splits));
         let judged = judge(&estimates, significance.margin, significance.alpha);
         let on_group = |(key, mean, compared): (String, f64, Option<usize>)| OnGroup {
             title: titles.by_key(name, &key).to_owned(),
@@ -161,6 +170,6 @@ impl OnDataset {
             Group { value, users, methods }
         };
         let groups = groups.into_iter().map(group).collect();
-        Ok(Self { name: name.to_owned(), control: titles.by_key(name, control).to_owned(), groups, left_out })
+        Ok(Self { name: name.to_owned(), control: titles.by_key(name, control).to_owned(), groups, test, left_out })
     }
 }

@@ -37,12 +37,15 @@ impl UserGroups {
         let found = match others.len() {
             0 => format!("ranks best over all users, and in each of {groups}"),
             more => format!(
-                "ranks best over all users; in {more} of {groups} another method has the highest mean, and in {sure} of these the difference is significant"
+                "ranks best over all users; in {more} of {groups} another method has the highest mean, and in {sure} of these that method is significantly better{}",
+                if self.has_margin { ", and not known to be equivalent" } else { "" }
             ),
         };
         let said = format!(
-            "{} {found}. In every group all methods are compared with it, and p-values are adjusted after Holm for all of these.{}",
+            "{} {found}. In every group all methods are compared with it, by the {} at {}, and p-values are adjusted after Holm for all of these.{}",
             dataset.control,
+            dataset.test,
+            self.alpha,
             left_out(dataset)
         );
         format!("{}\n{table}\n{}", style.bold(&heading), style.wrap(&said))

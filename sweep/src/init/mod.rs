@@ -4,6 +4,7 @@ mod source;
 
 use crate::{file::SweepFile, number::count, plan, preview, shell};
 use anyhow::Result;
+use dataset::Split;
 use pipeline::{Preview, Source};
 use std::fmt::Write;
 
@@ -109,6 +110,9 @@ fn scalar(text: &str) -> String {
 
 /// Which file of an archive or a folder is taken.
 fn taken(data: &Recognised) -> Option<String> {
+    if data.source.is_split() {
+        return None; // all its files are named as it is read
+    }
     let (_, path) = *data.source.files().first()?;
     let below = path.strip_prefix(data.path.as_str()).filter(|below| !below.is_empty())?;
     let (of, file) = if data.path.ends_with('/') { ("folder", below) } else { ("archive", below.strip_prefix('/')?) };
@@ -137,6 +141,7 @@ fn k_core(preview: &Preview) -> String {
 
 fn split(data: &Recognised) -> &'static str {
     match (data.source.is_split(), data.preview.times) {
+        (true, _) if data.source.parts().contains(&Split::Validation) => "    split: {kind: given}\n",
         (true, _) => "    split: {kind: given, validation: 0.05, seed: 1}\n",
         (false, None) => "    split: {kind: random, test: 0.2, validation: 0.1, seed: 1}\n",
         (false, Some(_)) => {

@@ -256,12 +256,18 @@ fn new_users(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
 fn order(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     let Some(entry) = file.datasets.iter().find(|entry| !entry.splits[0].may_have_order()) else { return Ok(()) };
     let Some(draft) = drafts.iter().find(|draft| draft.backbone.values[0].reads_order()) else { return Ok(()) };
+    let remedy = match entry.splits[0].source.is_split() {
+        true => {
+            "files that come split are read without timestamps; give them as one file with a timestamp, and split it by `leave-n` or `temporal`"
+        }
+        false => "its source has no timestamps, or noise is added to it; name the column in `columns.timestamp` and leave `noise` out",
+    };
     let message = format!(
-        "{} reads histories in order, and dataset `{}` (line {}) has none: its source has no timestamps, or noise is added to it; name the column in \
-         `columns.timestamp` and leave `noise` out, or take another model",
+        "{} reads histories in order, and dataset `{}` (line {}) has none: {}, or take another model",
         draft.names.backbone,
         entry.name(),
-        entry.node.place.line
+        entry.node.place.line,
+        remedy
     );
     Err(draft.backbone.node.place.error(message))
 }

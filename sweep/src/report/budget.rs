@@ -24,12 +24,12 @@ fn of_method(method: &MethodTrials) -> Vec<TuningRow> {
     expected_best(&method.validations()).into_iter().map(row).collect()
 }
 
-/// That some of the methods that learn were tuned more than others.
+/// That some methods were tuned more than others, of those that learn or have several configurations.
 pub(super) fn unequal(methods: &[MethodTrials]) -> Option<String> {
     let mut of_budget: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
     let learns =
         |method: &MethodTrials| method.trials.iter().any(|trial| trial.loss.is_some() || trial.epochs.is_some_and(|epochs| epochs > 0));
-    for method in methods.iter().filter(|method| learns(method) && method.tried() > 0) {
+    for method in methods.iter().filter(|method| method.tried() > u32::from(!learns(method))) {
         of_budget.entry(method.tried()).or_default().push(&method.title);
     }
     let words: Vec<String> =
@@ -73,7 +73,17 @@ mod tests {
         let trials = [tuned("bpr", 4), tuned("softmax", 1), vec![fixed.clone()]].concat();
         let expected = "Tuning budgets differ: 4 configurations for bpr on mf-64, 1 for softmax on mf-64; a method that was tuned more has an advantage.";
         assert_eq!(said(&trials).as_deref(), Some(expected));
-        assert_eq!(said(&[tuned("bpr", 3), tuned("softmax", 3), vec![fixed]].concat()), None, "what does not learn has nothing to tune");
+        assert_eq!(
+            said(&[tuned("bpr", 3), tuned("softmax", 3), vec![fixed]].concat()),
+            None,
+            "one configuration of what does not learn is no smaller budget"
+        );
+        let ease = |regularization: u32| TrialRow {
+            parameters: serde_json::json!({"backbone.regularization": regularization}),
+            ..example::trial("books", "ease", None)
+        };
+        let at_once = said(&[tuned("bpr", 1), vec![ease(100), ease(200)]].concat()).unwrap();
+        assert!(at_once.starts_with("Tuning budgets differ: 2 configurations for ease, 1 for bpr on mf-64;"), "{at_once}");
         let als = TrialRow {
             epochs: Some(8),
             parameters: serde_json::json!({"backbone.regularization": 1}),

@@ -68,6 +68,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     remarks.extend(new_users::remark(input, dataset));
     remarks.extend(single_seed(&methods));
     remarks.extend(too_few_seeds(input, &methods));
+    remarks.extend(too_few_users(input, dataset));
     remarks.extend(single_file(&methods));
     remarks.extend(budget::unequal(&methods));
     remarks.extend(first(methods.iter().filter_map(|method| edge(input, method))));
@@ -178,6 +179,24 @@ fn too_few_seeds(input: &Input, methods: &[MethodTrials]) -> Option<String> {
         test.words(significance.over),
         test.fewest_seeds()
     ))
+}
+
+/// That the deciding test has fewer users than it needs.
+fn too_few_users(input: &Input, dataset: &str) -> Option<String> {
+    let significance = &input.evaluation.significance;
+    let test = significance.tests.first().filter(|_| significance.over != Over::Seeds)?;
+    let (fewest, users) =
+        (test.fewest_users()?, input.values.iter().filter(|values| values.dataset == dataset).map(|values| values.users.len()));
+    let few = users.min()?;
+    (few < fewest).then(|| {
+        format!(
+            "The {} has {}, few values to draw from: it calls methods different that are alike more often than its level says. With \
+             fewer than {} put another test first in `tests`.",
+            test.words(significance.over),
+            number::counted(few, "user"),
+            fewest
+        )
+    })
 }
 
 fn single_seed(methods: &[MethodTrials]) -> Option<String> {

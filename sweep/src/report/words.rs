@@ -119,8 +119,18 @@ pub(super) fn significance(input: &Input, dataset: &str) -> String {
         settings.alpha
     );
     match settings.family {
-        Family::AllPairs => format!("Methods that share a letter do not differ significantly: {how}."),
+        Family::AllPairs => format!("Methods that share a letter do not differ significantly{}: {how}.", against_means(deciding())),
         Family::Against(_) | Family::AgainstBest => format!("Verdicts: {how}."),
+    }
+}
+
+/// That some pairs share a letter for another reason: by ranks they differ against their means.
+fn against_means<'a>(deciding: impl Iterator<Item = &'a Comparison>) -> String {
+    let contrary = deciding.filter(|row| row.significant && row.effect_size * row.difference < 0.0).count();
+    if contrary > 0 {
+        format!(", or differ by ranks against their means ({})", crate::number::counted(contrary, "pair"))
+    } else {
+        String::new()
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     marker::{self, Tables},
 };
 use crate::plan::Plan;
-use dataset::{Error, FileEntry, Location, Result};
+use dataset::{Error, Location, Result};
 use std::collections::HashSet;
 
 /// The folder of earlier tables in a sweep's folder.
@@ -88,7 +88,7 @@ pub(crate) fn find_tables_of_plan(session: &Session) -> Result<Option<Location>>
 /// The folder of the tables of a plan: the sweep's own, or the last one of its history, as [`find_tables_of_plan`] finds it.
 pub(super) fn tables_of(sweep: &Location, plan: &Plan) -> Result<Option<Location>> {
     let is_ours = |folder: &Location| match Tables::of(folder) {
-        Ok(tables) => Ok(tables.is_of(plan)),
+        Ok(tables) => Ok(tables.is_of(folder, plan)),
         Err(Error::NotFound { .. } | Error::Damaged { .. }) => Ok(false),
         Err(error) => Err(error),
     };
@@ -129,7 +129,7 @@ pub(super) fn keep_another(sweep: &Location, plan: &Plan) -> Result<Option<Locat
         Err(Error::NotFound { .. } | Error::Damaged { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let Some(entry) = tables.entry(marker::PLAN).filter(|entry| **entry != FileEntry::of(plan.to_json().as_bytes())) else {
+    let Some(entry) = tables.entry(marker::PLAN).filter(|_| !tables.is_of(sweep, plan)) else {
         return Ok(None);
     };
     let last = kept(sweep)?.pop();

@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use anyhow::{Context, Result, ensure};
 use dataset::{Error, FileEntry, Files, Location, marker};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// The marker's name in the sweep's folder.
 pub(super) const FILE: &str = "tables.json";
@@ -40,19 +41,44 @@ impl Tables {
             other => Ok(other?),
         }?;
         let at = folder.join(FILE);
-        let is_same = tables.is_of(&session.plan);
+        let is_same = tables.is_of(&folder, &session.plan);
         ensure!(is_same, "the tables beside {at} are of another plan: the sweep file or its data changed; run `ranksweep run` again");
         Ok(tables)
     }
 
-    /// Whether the tables are of this very plan.
-    pub(super) fn is_of(&self, plan: &Plan) -> bool {
+    /// Whether the tables of a folder are of this very plan, however the paths of its source files are written.
+    pub(super) fn is_of(&self, folder: &Location, plan: &Plan) -> bool {
         self.files.get(PLAN) == Some(&FileEntry::of(plan.to_json().as_bytes()))
+            || self.plan(folder).is_some_and(|stored| plan.is_same_content(&stored))
+    }
+
+    /// That a folder still has the plan and, by their sizes, the tables that this process has written: another process that writes there at the same time takes some away.
+    ///
+    /// # Errors
+    /// In words, where a file is gone or another one; a store that fails.
+    fn check_alone(&self, folder: &Location) -> Result<()> {
+        let found: HashMap<String, u64> = folder.listing()?.into_iter().map(|listed| (listed.at.to_string(), listed.bytes)).collect();
+        let is_there = |(name, entry): (&String, &FileEntry)| found.get(&folder.join(name).to_string()) == Some(&entry.bytes);
+        let plan = match self.at(folder, PLAN)?.read() {
+            Err(Error::NotFound { .. } | Error::Damaged { .. }) => false,
+            read => read.map(|_| true)?,
+        };
+        ensure!(
+            plan && self.files.iter().all(is_there),
+            "another process changed the tables in {folder} at the same time: give each sweep file a `name` of its own, and run `ranksweep evaluate` again, one at a time"
+        );
+        Ok(())
     }
 
     /// Writes the marker of these files.
-    pub(super) fn write(folder: &Location, files: Files) -> dataset::Result<()> {
-        folder.join(FILE).write(marker::text(&Self { files }))
+    ///
+    /// # Errors
+    /// Where another process writes tables into the folder at the same time; a store that fails.
+    pub(super) fn write(folder: &Location, files: Files) -> Result<()> {
+        let tables = Self { files };
+        tables.check_alone(folder)?;
+        folder.join(FILE).write(marker::text(&tables))?;
+        tables.check_alone(folder)
     }
 
     /// The files' names, in order.
@@ -82,5 +108,35 @@ impl Tables {
     /// The plan that the tables are of.
     pub(super) fn plan(&self, folder: &Location) -> Option<Plan> {
         serde_json::from_slice(&self.at(folder, PLAN).ok()?.read().ok()?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What another process does to the folder between the writing of tables and that of their marker.
+    #[test]
+    fn another_process_that_writes_there_is_noticed() {
+        let folder = Location::parse("memory:///marker-alone").unwrap();
+        let put = |name: &str, text: &str| -> FileEntry {
+            folder.join(name).write(text.to_owned()).unwrap();
+            FileEntry::of(text.as_bytes())
+        };
+        let write = || {
+            let files =
+                Files::from([(PLAN.to_owned(), put(PLAN, "mine")), ("per_user/a.parquet".to_owned(), put("per_user/a.parquet", "values"))]);
+            move |folder: &Location| Tables::write(folder, files)
+        };
+        write()(&folder).unwrap();
+        let refused = |disturb: &dyn Fn()| {
+            let finish = write();
+            disturb();
+            let error = finish(&folder).unwrap_err().to_string();
+            assert!(error.contains("another process changed the tables in memory:///marker-alone at the same time"), "{error}");
+        };
+        refused(&|| drop(put(PLAN, "else")));
+        refused(&|| folder.join("per_user/a.parquet").delete().unwrap());
+        write()(&folder).unwrap();
     }
 }

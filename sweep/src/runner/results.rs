@@ -167,7 +167,7 @@ fn write(session: &Session, results: &Results) -> Result<()> {
     let per_user = measured::write_per_user(&at(PER_USER), &results.values)?;
     files.extend(per_user.into_iter().map(|(name, entry)| (format!("{PER_USER}/{name}"), entry)));
     measured::drop_other_trials(&at(PER_USER), &results.values)?;
-    Ok(Tables::write(&folder, files)?)
+    Tables::write(&folder, files)
 }
 
 /// Writes the leaderboard and `report.html`.

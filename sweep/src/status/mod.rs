@@ -70,6 +70,9 @@ pub struct StageStatus {
     pub stage: String,
     /// The state in a few words.
     pub state: String,
+    /// Whether the state is a failure.
+    #[serde(skip)]
+    pub failed: bool,
     /// When its pods could first run, in RFC 3339.
     pub began: Option<String>,
     /// When it was over.
@@ -227,6 +230,7 @@ impl OnCluster {
         let status = |stage: &StageView, name: &str| StageStatus {
             stage: name.to_owned(),
             state: stage.to_string(),
+            failed: stage.has_failed(),
             began: stage.began.clone(),
             ended: stage.ended.clone(),
             reasons: stage.reasons.clone(),

@@ -164,6 +164,7 @@ mod tests {
         let stage = StageStatus {
             stage: "train".to_owned(),
             state: "runs: 0 of 3 done, 2 active, 0 of them ready".to_owned(),
+            failed: false,
             began: Some("2026-01-01T00:00:00Z".to_owned()),
             ended: None,
             reasons: vec![Reason { what, remedy, pods: 2 }],

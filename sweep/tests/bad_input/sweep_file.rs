@@ -56,7 +56,7 @@ fn unknown_keys_and_kinds_name_their_line_and_the_nearest_spelling() {
     );
     refused(
         &changed("format: delimited", "format: csv"),
-        "s.yaml:4:22: datasets[0].source.format: unknown format `csv`: did you mean `delimited`? (expected one of `splits`, `delimited`, `movielens`, ",
+        "s.yaml:4:22: datasets[0].source.format: unknown format `csv`: did you mean `delimited`? (expected one of `delimited`, `movielens`, ",
     );
     refused(
         &changed("metrics: [ndcg, recall]", "metrics: [ndgc]"),

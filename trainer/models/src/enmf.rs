@@ -12,9 +12,8 @@ use super::{
     BackboneKind, Epochs, Facts, Init, Sizes, Stored, XavierNormal,
     by_users::{ByItem, Numbered, UserBatches},
     kind::Iterative,
-    limits::check_tables,
+    limits::{check_share, check_tables},
     noise::dropout,
-    stack::check_share,
 };
 use crate::parameters::Parameters;
 use crate::{Error, Result};

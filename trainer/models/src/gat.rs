@@ -14,9 +14,10 @@ use super::{
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
+    limits::check_share,
     noise::{Keyed, dropout},
     operations::{add_bias, sum, times_constants},
-    stack::{Shape, Stack, check_share, tenth, yes},
+    stack::{Shape, Stack, tenth, yes},
 };
 use crate::{
     graph::{Adjacency, Edges, Links},

@@ -107,8 +107,8 @@ impl Learned for Gcn {
         Adjacency::memory(sizes.users + sizes.items, sizes.train, self.dim.into()) + self.stack().memory(sizes, 3)
     }
 
-    fn formula_memory(&self, sizes: Sizes) -> u64 {
-        self.memory(sizes) + Adjacency::elsewhere_memory(2 * sizes.train, self.dim.into())
+    fn propagated_edges(&self, sizes: Sizes) -> u64 {
+        2 * sizes.train
     }
 
     fn largest_tensor(&self, sizes: Sizes) -> TensorSize {

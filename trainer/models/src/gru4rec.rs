@@ -13,14 +13,11 @@
 mod recurrence;
 
 use super::{
-    BackboneKind, Facts, Forward, Init, Sizes, Stored, TargetsOf, TensorSize,
-    encoder::Encoder,
-    kind::Learned,
-    limits::{check_layers, check_tables},
+    BackboneKind, Facts, Init, Stored, TargetsOf,
+    limits::{check_layer, check_layers, check_share, check_tables},
     operations::linear,
-    sas_rec::fifty,
-    sequence::{self, Dropout, Model, SequenceFormula, Sequences, Targets},
-    stack::check_share,
+    sequence::{self, Dropout, Model, SequenceSizes, fifty},
+    sequence_kind::SequenceKind,
 };
 use crate::parameters::Parameters;
 use candle_core::{Result, Tensor};
@@ -28,9 +25,6 @@ use dataset::Dataset;
 use recurrence::recurrence;
 use serde::{Deserialize, Serialize};
 use vectors::Matrix;
-
-/// Wider states are taken for a slip.
-const WIDEST: u32 = 16_384;
 
 /// `gru4rec` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -70,18 +64,6 @@ fn some() -> f64 {
     0.3
 }
 
-impl Gru4Rec {
-    /// Names and shapes of the weights, in their order.
-    fn weights(&self) -> Vec<(String, [usize; 2])> {
-        let [dim, hidden] = [self.dim, self.hidden].map(|count| count as usize);
-        let layers = (1..=self.layers).flat_map(|layer| {
-            let inputs = if layer == 1 { dim } else { hidden };
-            [(format!("layer{layer}.input"), [3 * hidden, inputs]), (format!("layer{layer}.state"), [3 * hidden, hidden])]
-        });
-        layers.chain([("dense".to_owned(), [dim, hidden]), ("dense.bias".to_owned(), [1, dim])]).collect()
-    }
-}
-
 impl BackboneKind for Gru4Rec {
     fn facts(&self) -> Facts {
         Facts {
@@ -99,9 +81,7 @@ impl BackboneKind for Gru4Rec {
         }
         check_share("dropout", self.dropout)?;
         sequence::check(self.dim, self.max_length)?;
-        if !(1..=WIDEST).contains(&self.hidden) {
-            return Err(format!("hidden is {}, expected 1 to {WIDEST}", self.hidden));
-        }
+        check_layer("hidden", self.hidden)?;
         check_tables(self.dim, &self.init)
     }
 
@@ -115,12 +95,22 @@ impl BackboneKind for Gru4Rec {
     }
 }
 
-impl Learned for Gru4Rec {
-    fn dim(&self) -> u32 {
-        self.dim
+impl SequenceKind for Gru4Rec {
+    fn sequence_sizes(&self) -> SequenceSizes {
+        let Self { dim, max_length, targets, .. } = *self;
+        SequenceSizes { dim, max_length, heads: 0, targets }
     }
 
-    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
+    fn weights(&self) -> Vec<(String, [usize; 2])> {
+        let [dim, hidden] = [self.dim, self.hidden].map(|count| count as usize);
+        let layers = (1..=self.layers).flat_map(|layer| {
+            let inputs = if layer == 1 { dim } else { hidden };
+            [(format!("layer{layer}.input"), [3 * hidden, inputs]), (format!("layer{layer}.state"), [3 * hidden, hidden])]
+        });
+        layers.chain([("dense".to_owned(), [dim, hidden]), ("dense.bias".to_owned(), [1, dim])]).collect()
+    }
+
+    fn start(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let tables = self.init.tables(0, dataset.items(), self.dim as usize, seed);
         let weights = self.weights().into_iter().zip(2..).map(|((name, shape), which)| {
             let [rows, dim] = shape;
@@ -137,41 +127,15 @@ impl Learned for Gru4Rec {
         Parameters::new(tables, weights.collect())
     }
 
-    fn encoder(&self, dataset: &Dataset, seed: u64) -> Box<dyn Encoder> {
-        Box::new(Sequences::new(self.clone(), dataset, [self.dim, self.max_length], seed))
-    }
-
-    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
-        Box::new(SequenceFormula::new(self.clone(), dataset, self.max_length, seed))
-    }
-
-    fn targets(&self, dataset: &Dataset) -> crate::Result<Option<Targets>> {
-        Targets::new(dataset, self.max_length, self.targets).map(Some)
-    }
-
-    fn longest_history(&self) -> Option<u32> {
-        Some(self.max_length)
-    }
-
-    /// Bytes: for each token the items' vectors, dropped, and the prediction; for each layer the gates and the states, with their gradients.
-    fn memory(&self, sizes: Sizes) -> u64 {
+    /// The items' vectors, dropped, and the prediction; of each layer the gates and the states, with their gradients.
+    fn of_token(&self) -> u64 {
         let [dim, hidden, layers] = [self.dim, self.hidden, self.layers].map(u64::from);
-        sequence::memory(
-            sizes,
-            8 * dim + layers * 12 * hidden,
-            [self.dim, self.max_length],
-            self.targets,
-            sequence::numbers(&self.weights()),
-        )
+        8 * dim + layers * 12 * hidden
     }
 
-    fn formula_memory(&self, sizes: Sizes) -> u64 {
+    fn formula_of_token(&self) -> u64 {
         let [dim, hidden, layers] = [self.dim, self.hidden, self.layers].map(u64::from);
-        sequence::formula_memory(sizes, 16 * dim + layers * 40 * hidden, [self.dim, self.max_length], self.targets)
-    }
-
-    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
-        sequence::largest_tensor(sizes, [self.dim, self.max_length, 0], self.targets)
+        16 * dim + layers * 40 * hidden
     }
 }
 

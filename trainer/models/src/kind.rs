@@ -4,7 +4,7 @@ use super::{
     Epochs, Facts, FoldIn, Forward, Sizes, Stored, TensorSize, autograd::Autograd, encoder::Encoder, pairs::PairNetwork, sequence::Targets,
 };
 use crate::Result;
-use crate::{parameters::Parameters, pretrained::Contents};
+use crate::{graph::Adjacency, parameters::Parameters, pretrained::Contents};
 use dataset::{Dataset, Files, quote};
 use evaluator::Scorer;
 
@@ -154,10 +154,17 @@ pub trait Learned: BackboneKind {
     /// Bytes that it needs beside its tables, their moments and the gradients of its vectors.
     fn memory(&self, sizes: Sizes) -> u64;
 
+    /// Edges of the train graph that [`formula`](Self::formula) propagates over, without loops. Left out, there are none, or they are counted by
+    /// [`formula_memory`](Self::formula_memory).
+    fn propagated_edges(&self, _sizes: Sizes) -> u64 {
+        0
+    }
+
     /// Bytes that a step by [`formula`](Self::formula) needs on another device than a CPU, beside the parameters, their moments and the gradients of the
-    /// vectors: what lies there of the data, what the forward pass leaves, and what its derivative needs.
+    /// vectors: what lies there of the data, what the forward pass leaves, and what its derivative needs. Left out, it is [`memory`](Self::memory) with what
+    /// [`propagated_edges`](Self::propagated_edges) need there.
     fn formula_memory(&self, sizes: Sizes) -> u64 {
-        self.memory(sizes)
+        self.memory(sizes) + Adjacency::elsewhere_memory(self.propagated_edges(sizes), self.dim().into())
     }
 
     /// The largest tensor that [`formula`](Self::formula) makes in a step. Left out, it is the vectors of all users and items, or the rows of the tables where

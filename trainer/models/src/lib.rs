@@ -4,8 +4,8 @@
 //! ([`parameters`]), and an [`Encoder`](encoder::Encoder), which makes vectors of them and gradients of gradients. A forward pass in candle's operations implements `Forward`
 //! (`autograd.rs`) and no more: it is given the step, for noise that is keyed (`noise.rs`), and may add a loss of its own. The train graph is an operation of candle,
 //! with constant weights (`graph/adjacency.rs`) or with those that a model gives its edges (`graph/edges.rs`); convolutions with learned layers share `stack.rs`. `mf`,
-//! `light-gcn` and the contrastive models (`contrast/`) are written by hand, and held against their formulas. Models of histories in order (`sequence/`) make a vector for each
-//! row of a batch in place of one for each user: they name the interactions that they predict, and a pass over a window has the states of all its prefixes. Where a network
+//! `light-gcn` and the contrastive models (`contrast/`) are written by hand, and held against their formulas. Models of histories in order (`sequence/`, `sequence_kind.rs`) make a
+//! vector for each row of a batch in place of one for each user: they name the interactions that they predict, and a pass over a window has the states of all its prefixes. Where a network
 //! scores pairs it is a [`PairNetwork`](pairs::PairNetwork).
 
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,7 @@ mod run;
 mod sas_rec;
 mod segments;
 pub mod sequence;
+mod sequence_kind;
 mod sgl;
 mod sim_gcl;
 mod simplex;

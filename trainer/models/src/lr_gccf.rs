@@ -13,7 +13,7 @@ use super::{
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
-    limits::{check_layers, check_tables},
+    limits::{check_layers, check_tables, check_width},
     operations::{apart, together},
 };
 use crate::{
@@ -60,8 +60,7 @@ impl BackboneKind for LrGccf {
     fn check(&self) -> std::result::Result<(), String> {
         check_layers(self.layers)?;
         check_tables(self.dim, &self.init)?;
-        check_tables(u32::try_from(self.width()).unwrap_or(u32::MAX), &self.init)
-            .map_err(|_| format!("dim is {} and layers {}: vectors would have {} numbers", self.dim, self.layers, self.width()))
+        check_width(self.dim, self.layers, self.width())
     }
 
     fn stored(&self) -> Stored {
@@ -93,8 +92,8 @@ impl Learned for LrGccf {
         Adjacency::memory(nodes, train, self.dim.into()) + 7 * nodes * self.width() * 4 + 4 * nodes * u64::from(self.dim) * 4
     }
 
-    fn formula_memory(&self, sizes: Sizes) -> u64 {
-        self.memory(sizes) + Adjacency::elsewhere_memory(2 * sizes.train, self.dim.into())
+    fn propagated_edges(&self, sizes: Sizes) -> u64 {
+        2 * sizes.train
     }
 
     fn largest_tensor(&self, sizes: Sizes) -> TensorSize {

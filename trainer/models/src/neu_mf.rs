@@ -11,7 +11,7 @@ use super::{
     BackboneKind, Facts, Forward, Init, Normal, Sizes, Stored, XavierNormal,
     encoder::{Encoder, Identity, TrainStep},
     kind::Learned,
-    limits::check_tables,
+    limits::{MOST_HIDDEN, check_hidden, check_share, check_tables},
     mf::IdentityFormula,
     noise::{Keyed, dropout},
     operations::{hidden, linear_of_columns, linear_without_bias, products_of_pairs, sums_of_pairs},
@@ -71,11 +71,6 @@ fn small() -> Init {
     Init::Normal(Normal { std: 0.01 })
 }
 
-/// A wider layer is taken for a slip.
-const WIDEST: u32 = 16_384;
-/// More layers are taken for a slip.
-const MOST_LAYERS: usize = 64;
-
 impl NeuMf {
     /// Numbers of a row that are multiplied.
     fn product(&self) -> usize {
@@ -117,15 +112,11 @@ impl BackboneKind for NeuMf {
     }
 
     fn check(&self) -> std::result::Result<(), String> {
-        if self.form != Form::Gmf && !(1..=MOST_LAYERS).contains(&self.hidden.len()) {
-            return Err(format!("hidden has {} layers, expected 1 to {MOST_LAYERS}; `form: gmf` has none", self.hidden.len()));
+        if self.form != Form::Gmf && !(1..=MOST_HIDDEN).contains(&self.hidden.len()) {
+            return Err(format!("hidden has {} layers, expected 1 to {MOST_HIDDEN}; `form: gmf` has none", self.hidden.len()));
         }
-        if let Some(width) = self.hidden.iter().find(|width| !(1..=WIDEST).contains(*width)) {
-            return Err(format!("hidden has a layer of {width}, expected 1 to {WIDEST}"));
-        }
-        if !(0.0..1.0).contains(&self.dropout) {
-            return Err(format!("dropout is {}, expected a number from 0 to below 1", self.dropout));
-        }
+        check_hidden(&self.hidden)?;
+        check_share("dropout", self.dropout)?;
         let unused = [("hidden", !self.hidden.is_empty() && self.hidden != halves()), ("dropout", self.dropout != tenth())];
         if let (Form::Gmf, Some((key, _))) = (self.form, unused.iter().find(|(_, is_given)| *is_given)) {
             return Err(format!("{key} is given and form is gmf, which has no hidden layers: leave it out"));

@@ -13,9 +13,9 @@ use super::{
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
-    limits::{check_layers, check_tables},
-    noise::{Keyed, dropout},
-    operations::{add_bias, apart, leaky_relu, times_constants, together, unit_rows},
+    limits::{check_layers, check_share, check_tables, check_width},
+    operations::{add_bias, apart, leaky_relu, together, unit_rows},
+    stack::dropped,
 };
 use crate::{
     graph::{Adjacency, Links},
@@ -24,7 +24,6 @@ use crate::{
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
-use streams::Purpose;
 use vectors::Matrix;
 
 /// `ngcf` in a sweep file.
@@ -76,18 +75,9 @@ impl BackboneKind for Ngcf {
 
     fn check(&self) -> std::result::Result<(), String> {
         check_layers(self.layers)?;
-        if !(0.0..1.0).contains(&self.dropout) {
-            return Err(format!("dropout is {}, expected a number from 0 to below 1", self.dropout));
-        }
+        check_share("dropout", self.dropout)?;
         check_tables(self.dim, &self.init)?;
-        check_tables(self.dim.saturating_mul(self.layers + 1), &self.init).map_err(|_| {
-            format!(
-                "dim is {} and layers {}: vectors would have {} numbers",
-                self.dim,
-                self.layers,
-                u64::from(self.dim) * u64::from(self.layers + 1)
-            )
-        })
+        check_width(self.dim, self.layers, u64::from(self.dim) * u64::from(self.layers + 1))
     }
 
     /// 1: rows are brought to length one by sums in another order.
@@ -133,8 +123,8 @@ impl Learned for Ngcf {
         Adjacency::memory(nodes, train, self.dim.into()) + (4 + 24 * layers + 5 * (1 + layers)) * table
     }
 
-    fn formula_memory(&self, sizes: Sizes) -> u64 {
-        self.memory(sizes) + Adjacency::elsewhere_memory(2 * sizes.train, self.dim.into())
+    fn propagated_edges(&self, sizes: Sizes) -> u64 {
+        2 * sizes.train
     }
 
     fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
@@ -160,14 +150,7 @@ impl NgcfLayers {
         let sum = add_bias(&(&neighbours + nodes)?.matmul(&weights[0])?, &weights[1])?;
         let product = add_bias(&(&neighbours * nodes)?.matmul(&weights[2])?, &weights[3])?;
         let layer = leaky_relu(&(sum + product)?, 0.2)?;
-        match step {
-            Some(step) if self.settings.dropout > 0.0 => {
-                let keyed = Keyed { seed: self.seed, purpose: Purpose::Dropout, place: at as u32, first: 0 };
-                let factors = keyed.rows(step, &layer, dropout(self.settings.dropout as f32))?;
-                times_constants(&layer, factors)
-            }
-            _ => Ok(layer),
-        }
+        dropped(layer, self.settings.dropout, at as u32, step.map(|step| (self.seed, step)))
     }
 }
 

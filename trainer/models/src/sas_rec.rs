@@ -10,13 +10,11 @@
 //! as the table does, biases at 0. A row of a batch is one item to predict, so that losses of lists are refused. Kang and McAuley, ICDM 2018.
 
 use super::{
-    BackboneKind, Facts, Forward, Init, Normal, Sizes, Stored, TargetsOf, TensorSize,
-    encoder::Encoder,
-    kind::Learned,
-    limits::{check_layers, check_tables},
+    BackboneKind, Facts, Init, Normal, Stored, TargetsOf,
+    limits::{check_layer, check_layers, check_share, check_tables},
     operations::{causal_softmax, gelu, layer_norm, linear},
-    sequence::{self, Dropout, Model, SequenceFormula, Sequences, Targets},
-    stack::check_share,
+    sequence::{self, Dropout, Model, SequenceSizes, fifty},
+    sequence_kind::SequenceKind,
 };
 use crate::parameters::Parameters;
 use candle_core::{Result, Tensor};
@@ -24,8 +22,6 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 use vectors::Matrix;
 
-/// Wider inner layers are taken for a slip.
-const WIDEST: u32 = 16_384;
 /// Weights of a layer, and places where a layer drops numbers.
 const OF_LAYER: usize = 16;
 const DROPS: u32 = 3;
@@ -99,16 +95,47 @@ fn half() -> f64 {
     0.5
 }
 
-pub(super) fn fifty() -> u32 {
-    50
-}
-
 fn small() -> Init {
     Init::Normal(Normal { std: 0.02 })
 }
 
-impl SasRec {
-    /// Names and shapes of the weights, in their order.
+impl BackboneKind for SasRec {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Kang and McAuley 2018",
+            cost: "of each train interaction 12 d² + 2 T d multiplications a layer (`hidden` 4 d, histories of T), three times",
+            unknown_user: "by zeros: all items alike",
+            values: "`dim` 64, `max_length` 200 (Di Teodoro et al.)",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        check_layers(self.layers)?;
+        check_share("dropout", self.dropout)?;
+        sequence::check(self.dim, self.max_length)?;
+        if self.heads == 0 || !self.dim.is_multiple_of(self.heads) {
+            return Err(format!("heads is {} where dim is {}, expected a number that divides it", self.heads, self.dim));
+        }
+        check_layer("hidden", self.hidden)?;
+        check_tables(self.dim, &self.init)
+    }
+
+    /// 1: its exponentials and normal distribution have no branches, and round otherwise.
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn stored(&self) -> Stored {
+        Stored::Histories { dim: self.dim as usize }
+    }
+}
+
+impl SequenceKind for SasRec {
+    fn sequence_sizes(&self) -> SequenceSizes {
+        let Self { dim, max_length, heads, targets, .. } = *self;
+        SequenceSizes { dim, max_length, heads, targets }
+    }
+
     fn weights(&self) -> Vec<(String, [usize; 2])> {
         let [dim, hidden, length] = [self.dim, self.hidden, self.max_length].map(|count| count as usize);
         let row = [1, dim];
@@ -134,47 +161,8 @@ impl SasRec {
         let layers = (1..=self.layers).flat_map(|at| layer.map(|(name, shape)| (format!("layer{at}.{name}"), shape)));
         first.into_iter().chain(layers).collect()
     }
-}
 
-impl BackboneKind for SasRec {
-    fn facts(&self) -> Facts {
-        Facts {
-            paper: "Kang and McAuley 2018",
-            cost: "of each train interaction 12 d² + 2 T d multiplications a layer (`hidden` 4 d, histories of T), three times",
-            unknown_user: "by zeros: all items alike",
-            values: "`dim` 64, `max_length` 200 (Di Teodoro et al.)",
-        }
-    }
-
-    fn check(&self) -> std::result::Result<(), String> {
-        check_layers(self.layers)?;
-        check_share("dropout", self.dropout)?;
-        sequence::check(self.dim, self.max_length)?;
-        if self.heads == 0 || !self.dim.is_multiple_of(self.heads) {
-            return Err(format!("heads is {} where dim is {}, expected a number that divides it", self.heads, self.dim));
-        }
-        if !(1..=WIDEST).contains(&self.hidden) {
-            return Err(format!("hidden is {}, expected 1 to {WIDEST}", self.hidden));
-        }
-        check_tables(self.dim, &self.init)
-    }
-
-    /// 1: its exponentials and normal distribution have no branches, and round otherwise.
-    fn revision(&self) -> u32 {
-        1
-    }
-
-    fn stored(&self) -> Stored {
-        Stored::Histories { dim: self.dim as usize }
-    }
-}
-
-impl Learned for SasRec {
-    fn dim(&self) -> u32 {
-        self.dim
-    }
-
-    fn parameters(&self, dataset: &Dataset, seed: u64) -> Parameters {
+    fn start(&self, dataset: &Dataset, seed: u64) -> Parameters {
         let tables = self.init.tables(0, dataset.items(), self.dim as usize, seed);
         let weights = self.weights().into_iter().zip(2..).map(|((name, [rows, dim]), which)| {
             let constant = |value: f32| Matrix { rows, dim, values: vec![value; rows * dim] };
@@ -188,47 +176,15 @@ impl Learned for SasRec {
         Parameters::new(tables, weights.collect())
     }
 
-    fn encoder(&self, dataset: &Dataset, seed: u64) -> Box<dyn Encoder> {
-        Box::new(Sequences::new(self.clone(), dataset, [self.dim, self.max_length], seed))
-    }
-
-    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
-        Box::new(SequenceFormula::new(self.clone(), dataset, self.max_length, seed))
-    }
-
-    fn targets(&self, dataset: &Dataset) -> crate::Result<Option<Targets>> {
-        Targets::new(dataset, self.max_length, self.targets).map(Some)
-    }
-
-    fn longest_history(&self) -> Option<u32> {
-        Some(self.max_length)
-    }
-
-    /// Bytes: for each token and layer its vectors, normalised, mapped and dropped, the network's numbers, and the attention of each head, with what
-    /// its operations leave.
-    fn memory(&self, sizes: Sizes) -> u64 {
+    /// Of each layer its vectors, normalised, mapped and dropped, the network's numbers, and the attention of each head, with what its operations leave.
+    fn of_token(&self) -> u64 {
         let [dim, hidden, heads, length, layers] = [self.dim, self.hidden, self.heads, self.max_length, self.layers].map(u64::from);
-        sequence::memory(
-            sizes,
-            4 * dim + layers * (24 * dim + 4 * hidden + 6 * heads * length),
-            [self.dim, self.max_length],
-            self.targets,
-            sequence::numbers(&self.weights()),
-        )
+        4 * dim + layers * (24 * dim + 4 * hidden + 6 * heads * length)
     }
 
-    fn formula_memory(&self, sizes: Sizes) -> u64 {
+    fn formula_of_token(&self) -> u64 {
         let [dim, hidden, heads, length, layers] = [self.dim, self.hidden, self.heads, self.max_length, self.layers].map(u64::from);
-        sequence::formula_memory(
-            sizes,
-            4 * dim + layers * (30 * dim + 6 * hidden + 8 * heads * length),
-            [self.dim, self.max_length],
-            self.targets,
-        )
-    }
-
-    fn largest_tensor(&self, sizes: Sizes) -> TensorSize {
-        sequence::largest_tensor(sizes, [self.dim, self.max_length, self.heads], self.targets)
+        4 * dim + layers * (30 * dim + 6 * hidden + 8 * heads * length)
     }
 }
 

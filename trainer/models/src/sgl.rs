@@ -14,7 +14,7 @@ use super::{
     contrast::{self, Comparer, Contrast, Contrasted},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::Learned,
-    limits::{check_layers, check_tables},
+    limits::{check_layers, check_share, check_tables},
     operations::{apart, mean, together},
 };
 use crate::Result;
@@ -94,9 +94,7 @@ impl BackboneKind for Sgl {
     fn check(&self) -> std::result::Result<(), String> {
         check_layers(self.layers)?;
         contrast::check(self.layers, self.contrast())?;
-        if !(0.0..1.0).contains(&self.edge_dropout) {
-            return Err(format!("edge_dropout is {}, expected a number from 0 to below 1", self.edge_dropout));
-        }
+        check_share("edge_dropout", self.edge_dropout)?;
         check_tables(self.dim, &self.init)
     }
 

@@ -12,10 +12,10 @@ use super::{
     autograd::{Encoded, Forward},
     encoder::TrainStep,
     kind::Learned,
-    limits::check_tables,
+    limits::{check_share, check_tables},
     noise::{Keyed, dropout},
     operations::{apart, together},
-    stack::{check_share, tenth},
+    stack::tenth,
 };
 use crate::{
     graph::{Adjacency, Links},
@@ -100,8 +100,8 @@ impl Learned for Simplex {
     }
 
     /// Users have their items for neighbours, and items none.
-    fn formula_memory(&self, sizes: Sizes) -> u64 {
-        self.memory(sizes) + Adjacency::elsewhere_memory(sizes.train, self.dim.into())
+    fn propagated_edges(&self, sizes: Sizes) -> u64 {
+        sizes.train
     }
 
     fn largest_tensor(&self, sizes: Sizes) -> TensorSize {

@@ -9,7 +9,7 @@ use super::{
     Init, Sizes, Stored, UserTable, XavierNormal,
     autograd::Encoded,
     encoder::TrainStep,
-    limits::{check_layers, check_tables},
+    limits::{check_layers, check_share, check_tables, check_width},
     noise::{Keyed, dropout},
     operations::{apart, leaky_relu, mean, sum, times_constants, together, unit_rows},
 };
@@ -69,9 +69,7 @@ impl Stack {
             return Err("layer_zero is false where pool is last, which takes the last layer alone: leave it out".to_owned());
         }
         self.user_table.check(layers)?;
-        let width = u64::from(dim) * self.blocks();
-        check_tables(u32::try_from(width).unwrap_or(u32::MAX), &self.init)
-            .map_err(|_| format!("dim is {dim} and layers {layers}: vectors would have {width} numbers"))
+        check_width(dim, layers, u64::from(dim) * self.blocks())
     }
 
     /// How many rows stand side by side in a vector.
@@ -125,12 +123,7 @@ impl Stack {
         let mut pooled = if self.layer_zero { vec![nodes.clone()] } else { Vec::new() };
         let of_layer = weights.len() / self.layers.max(1) as usize;
         for (layer, weights) in (0..self.layers).zip(weights.chunks_exact(of_layer.max(1))) {
-            nodes = leaky_relu(&convolve(layer, &nodes, weights)?, 0.2)?;
-            if let Some((seed, step)) = step.filter(|_| self.dropout > 0.0) {
-                let keyed = Keyed { seed, purpose: Purpose::Dropout, place: layer, first: 0 };
-                let factors = keyed.rows(step, &nodes, dropout(self.dropout as f32))?;
-                nodes = times_constants(&nodes, factors)?;
-            }
+            nodes = dropped(leaky_relu(&convolve(layer, &nodes, weights)?, 0.2)?, self.dropout, layer, step)?;
             pooled.push(unit_rows(&nodes)?);
         }
         let vectors = match self.pool {
@@ -144,15 +137,17 @@ impl Stack {
     }
 }
 
-/// Whether a share of what is dropped is from 0 to below 1.
+/// The rows of a layer without a share of their numbers, the others as much larger; all of them where there is no seed with a step.
 ///
 /// # Errors
-/// A sentence that names the key.
-pub(super) fn check_share(key: &str, share: f64) -> std::result::Result<(), String> {
-    match (0.0..1.0).contains(&share) {
-        true => Ok(()),
-        false => Err(format!("{key} is {share}, expected a number from 0 to below 1")),
-    }
+/// Those of tensor operations.
+pub(super) fn dropped(nodes: Tensor, share: f64, layer: u32, step: Option<(u64, &TrainStep)>) -> Result<Tensor> {
+    let Some((seed, step)) = step.filter(|_| share > 0.0) else {
+        return Ok(nodes);
+    };
+    let keyed = Keyed { seed, purpose: Purpose::Dropout, place: layer, first: 0 };
+    let factors = keyed.rows(step, &nodes, dropout(share as f32))?;
+    times_constants(&nodes, factors)
 }
 
 /// `layer_zero` and `dropout` where nothing is said.

@@ -11,7 +11,7 @@ use super::{
     autograd::Seeded,
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::Learned,
-    limits::check_tables,
+    limits::{MOST_HIDDEN, check_hidden, check_tables},
     operations::{hidden, linear_without_bias},
 };
 use crate::Result;
@@ -23,10 +23,6 @@ use optimizers::Parameter;
 use serde::{Deserialize, Serialize};
 use vectors::Matrix;
 
-/// A wider layer is taken for a slip.
-const WIDEST: u32 = 16_384;
-/// More layers are taken for a slip.
-const MOST_LAYERS: usize = 64;
 /// The towers, by the names of their weights.
 const SIDES: [&str; 2] = ["users", "items"];
 
@@ -76,12 +72,10 @@ impl BackboneKind for TwoTower {
     }
 
     fn check(&self) -> std::result::Result<(), String> {
-        if self.hidden.len() > MOST_LAYERS {
-            return Err(format!("hidden has {} layers, expected at most {MOST_LAYERS}", self.hidden.len()));
+        if self.hidden.len() > MOST_HIDDEN {
+            return Err(format!("hidden has {} layers, expected at most {MOST_HIDDEN}", self.hidden.len()));
         }
-        if let Some(width) = self.hidden.iter().find(|width| !(1..=WIDEST).contains(*width)) {
-            return Err(format!("hidden has a layer of {width}, expected 1 to {WIDEST}"));
-        }
+        check_hidden(&self.hidden)?;
         check_tables(self.dim, &self.init)
     }
 

@@ -103,7 +103,7 @@ pub(super) fn leap(row: Row, leap: Leap, decay: Decay, epsilon: f32) {
     }
 }
 
-/// How far a value moves: the series of [`idle`](super::idle).
+/// How far a value moves: the series of [`catch_up`](super::catch_up).
 #[inline(always)]
 fn length(first: f32, second: f32, leap: Leap, epsilon: f32) -> f32 {
     let inverse = 1.0 / (leap.scale * second.sqrt() + epsilon);

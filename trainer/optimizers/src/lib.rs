@@ -42,12 +42,12 @@ struct Parts<'a> {
 
 impl Optimizer {
     /// This optimizer with so many times the learning rate.
-    pub fn faster(&self, times: f64) -> Self {
-        self.at(self.adam().learning_rate * times)
+    pub fn scale_learning_rate(&self, times: f64) -> Self {
+        self.with_learning_rate(self.adam().learning_rate * times)
     }
 
     /// This optimizer with another learning rate.
-    pub fn at(&self, learning_rate: f64) -> Self {
+    pub fn with_learning_rate(&self, learning_rate: f64) -> Self {
         let Parts { adam, with, .. } = self.parts();
         with(Adam { learning_rate, ..adam.clone() })
     }
@@ -66,7 +66,7 @@ impl Optimizer {
 
     /// This optimizer with the learning rate of an epoch, counted from 1.
     pub fn in_epoch(&self, epoch: u32) -> Self {
-        self.adam().learning_rate_decay.map_or_else(|| self.clone(), |decay| self.faster(decay.in_epoch(epoch)))
+        self.adam().learning_rate_decay.map_or_else(|| self.clone(), |decay| self.scale_learning_rate(decay.in_epoch(epoch)))
     }
 
     /// Whether an epoch, counted from 1, has another learning rate than the one before.

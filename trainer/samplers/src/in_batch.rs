@@ -14,7 +14,7 @@
 
 use super::{
     Draws, Error, Facts, Pool, Row, SamplerKind, Stream,
-    pool::{PoolKind, with_train_users},
+    pool::{PoolKind, PoolSizes, with_train_users},
     proposal::{Proposal, UserItems},
 };
 use dataset::{Interactions, Location};
@@ -62,8 +62,8 @@ impl PoolKind for InBatchPool {
         with_train_users(train, items)
     }
 
-    fn memory(&self, _draws: u64, [_, _, train, _]: [u64; 4]) -> u64 {
-        train * 4
+    fn memory(&self, _draws: u64, sizes: PoolSizes) -> u64 {
+        sizes.train * 4
     }
 
     fn prepare(&self, _draws: u32, train: &Interactions, items: usize, _cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {

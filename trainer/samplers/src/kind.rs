@@ -29,6 +29,11 @@ pub trait SamplerKind {
         Ok(())
     }
 
+    /// Raised when a trial with it would give other numbers than before, whatever its pool, and one without it would not: what is stored of the others stays good.
+    fn revision(&self) -> u32 {
+        0
+    }
+
     /// What the number of candidates is called: they are the negatives where none is left aside.
     fn count_key(&self) -> &'static str {
         "negatives"

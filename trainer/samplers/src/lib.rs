@@ -37,6 +37,7 @@ pub use hard::{Dns, DnsMn, Pris, Softmax, SoftmaxV, Variance, Warp};
 pub use in_batch::{InBatch, InBatchPool};
 pub use kind::{Draws, SamplerKind};
 pub use mix_gcf::MixGcf;
+pub use pool::PoolSizes;
 pub use popularity::{Popularity, PopularityPool};
 pub use ppr::{Form, Ppr, PprPool, Proportional, Temperature};
 pub use prepared::Prepared;
@@ -226,15 +227,16 @@ impl Sampler {
         self.mixed().is_some()
     }
 
-    /// Bytes that it keeps beside what a step draws, in a training of so many train pairs and of vectors of `dim` factors.
-    pub fn memory(&self, sizes: [u64; 4]) -> u64 {
+    /// Bytes that it keeps beside what a step draws, in a training of such sizes.
+    pub fn memory(&self, sizes: PoolSizes) -> u64 {
         let Draws { pool, count } = self.draws();
         pool.kind().memory(u64::from(count.unwrap_or(0)), sizes)
     }
 
-    /// Raised when a trial with its pool would give other numbers than before, and one without it would not.
+    /// Raised when a trial with it, or with its pool, would give other numbers than before, and one without it would not: its own
+    /// [revision](SamplerKind::revision) and that of its pool together.
     pub fn revision(&self) -> u32 {
-        self.draws().pool.kind().revision()
+        self.deref().revision() + self.draws().pool.kind().revision()
     }
 
     /// Whether negatives are the positives of the batch's other rows.

@@ -5,6 +5,19 @@
 use super::{Error, Exclude, Pool, check_negatives, proposal::Proposal};
 use dataset::{Interactions, Location};
 
+/// The sizes of a training that the memory of a pool follows from.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolSizes {
+    /// Users of the dataset.
+    pub users: u64,
+    /// Items of the dataset.
+    pub items: u64,
+    /// Train interactions.
+    pub train: u64,
+    /// Numbers of a vector of the model.
+    pub dim: u64,
+}
+
 /// A pool with its values.
 pub(crate) trait PoolKind {
     /// Whether the values make sense.
@@ -55,9 +68,8 @@ pub(crate) trait PoolKind {
         items
     }
 
-    /// Bytes that it keeps beside what a step draws, of so many draws a row, in a training of so many users, items and train pairs and of vectors of
-    /// `dim` factors.
-    fn memory(&self, _draws: u64, [_users, _items, _train, _dim]: [u64; 4]) -> u64 {
+    /// Bytes that it keeps beside what a step draws, of so many draws a row, in a training of such sizes.
+    fn memory(&self, _draws: u64, _sizes: PoolSizes) -> u64 {
         0
     }
 

@@ -20,7 +20,7 @@ const INTRODUCTION: &str = "\
 # Losses, samplers and models
 
 Every `kind` of `losses`, `samplers` and `backbones` in a sweep file. This page is made from the code, and a test holds it against the code:
-`RANKSWEEP_RENEW=1 cargo test -p trainer --test kinds page` writes it anew.
+`RANKSWEEP_RENEW=1 cargo test --workspace --locked --test kinds page` writes it anew.
 
 In equations `s_ui` is the score of the positive i of user u, `s_uj` that of a negative j, of N. Costs are those of a row beside its
 scores; n is the number of items, m of users, d the length of vectors, P the positives of a list, P_u the user's train items. State is
@@ -258,7 +258,8 @@ fn the_page_of_kinds_is_that_of_the_code() {
     if std::env::var_os("RANKSWEEP_RENEW").is_some() {
         std::fs::write(&file, &page).unwrap();
     }
-    let remedy = "docs/kinds.md is not what the code says: write it anew by `RANKSWEEP_RENEW=1 cargo test -p trainer --test kinds page`";
+    let remedy =
+        "docs/kinds.md is not what the code says: write it anew by `RANKSWEEP_RENEW=1 cargo test --workspace --locked --test kinds page`";
     assert!(std::fs::read_to_string(&file).unwrap_or_default() == page, "{remedy}");
 }
 

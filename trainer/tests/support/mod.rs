@@ -3,7 +3,11 @@
 
 use arrow::array::{Array, Float64Array};
 use dataset::{Dataset, Interactions, Location, Order, table};
-use std::sync::atomic::{AtomicBool, Ordering};
+use serde::de::DeserializeOwned;
+use std::{
+    collections::BTreeSet,
+    sync::atomic::{AtomicBool, Ordering},
+};
 use trainer::{Ended, EpochReport, Error, Fit, Observer, Outcome, Resources, Trial, train};
 
 pub(crate) const RESOURCES: Resources<'_> = Resources::new(1 << 28);
@@ -46,6 +50,12 @@ pub(crate) fn tastes() -> Dataset {
         steps: vec![],
         settings: serde_json::Value::Null,
     }
+}
+
+/// The names of all losses, samplers or models: serde knows every variant.
+pub(crate) fn kinds<T: DeserializeOwned>() -> BTreeSet<String> {
+    let Err(error) = serde_json::from_str::<T>(r#"{"?": {}}"#) else { panic!("`?` is no kind") };
+    error.to_string().split('`').skip(3).step_by(2).map(str::to_owned).collect()
 }
 
 pub(crate) fn trial(backbone: &str, loss: &str, sampler: &str, optimizer: &str) -> Trial {

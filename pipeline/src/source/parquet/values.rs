@@ -1,38 +1,95 @@
-//! The values of a batch's columns, or the first row that has none.
+//! The values of a batch's columns, and the rows that have none.
 
 use crate::source::time;
 use arrow::{
     array::{Array, ArrayRef, AsArray, StringArray},
-    datatypes::Float64Type,
+    datatypes::{DataType, Float64Type},
 };
+use dataset::{
+    quote,
+    table::{self, NotWhole},
+};
+use std::collections::BTreeMap;
+use uuid::Uuid;
 
-/// The first row of a column, from 0, that is bad.
-#[derive(Debug, PartialEq)]
-pub(super) struct Bad {
-    pub(super) row: usize,
+/// The rows of a batch, from 0, that lack a value: of which column, and why. Where a row lacks several it is that of the first column.
+#[derive(Default)]
+pub(super) struct Faults(BTreeMap<usize, Fault>);
+
+#[derive(Clone, Copy)]
+pub(super) struct Fault {
+    /// The column's place.
+    pub(super) column: usize,
     pub(super) reason: &'static str,
 }
 
-/// Ids as text: of numbers, which pandas makes floats where one is missing, those that are whole.
-pub(super) fn texts(ids: &ArrayRef) -> Result<StringArray, Bad> {
-    if !ids.data_type().is_floating() {
-        return Ok(ids.as_string::<i32>().clone());
+impl Fault {
+    /// What the row lacks, of columns of these names.
+    pub(super) fn words(self, names: &[&String]) -> String {
+        format!("column `{}` {}", quote::value(names[self.column]), self.reason)
     }
-    dataset::table::whole_texts(ids).map_err(|found| Bad { row: found.row, reason: found.reason() })
 }
 
-/// All ids of a column.
-pub(super) fn ids(texts: &Result<StringArray, Bad>) -> Result<Vec<&str>, Bad> {
-    let texts = texts.as_ref().map_err(|&Bad { row, reason }| Bad { row, reason })?;
-    let id = |row: usize| texts.is_valid(row).then(|| texts.value(row)).filter(|id| !id.trim_ascii().is_empty());
-    (0..texts.len()).map(|row| id(row).ok_or(Bad { row, reason: "is empty (expected an id)" })).collect()
+impl Faults {
+    pub(super) fn first(&self) -> Option<(usize, Fault)> {
+        self.0.first_key_value().map(|(&row, &fault)| (row, fault))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, Fault)> {
+        self.0.iter().map(|(&row, &fault)| (row, fault))
+    }
+
+    /// The values of all other rows.
+    pub(super) fn without<T>(&self, values: Vec<T>) -> Vec<T> {
+        values.into_iter().enumerate().filter(|(row, _)| !self.0.contains_key(row)).map(|(_, value)| value).collect()
+    }
+
+    /// The values of a column of so many rows: any where there is none.
+    fn or_any<T: Default>(&mut self, column: usize, rows: usize, value: impl Fn(usize) -> Result<T, &'static str>) -> Vec<T> {
+        let value = |row| {
+            value(row).unwrap_or_else(|reason| {
+                self.0.entry(row).or_insert(Fault { column, reason });
+                T::default()
+            })
+        };
+        (0..rows).map(value).collect()
+    }
 }
 
-/// All numbers of a column, or its dates as text.
-pub(super) fn numbers(values: &ArrayRef) -> Result<Vec<f64>, Bad> {
-    let all = |of: &dyn Fn(usize) -> Option<f64>, reason| {
+/// A column of ids as text: of numbers, which pandas makes floats where one is missing, those that are whole; of 16 bytes the UUID.
+pub(super) struct Texts {
+    /// Null where there is no id.
+    texts: StringArray,
+    /// Numbers that are none, by rows.
+    others: Vec<NotWhole>,
+}
+
+impl Texts {
+    pub(super) fn of(ids: &ArrayRef) -> Self {
+        let (texts, others) = match ids.data_type() {
+            DataType::FixedSizeBinary(_) => {
+                let uuid = |bytes: Option<&[u8]>| bytes.and_then(|bytes| Uuid::from_slice(bytes).ok()).map(|id| id.to_string());
+                (ids.as_fixed_size_binary().iter().map(uuid).collect(), Vec::new())
+            }
+            of if of.is_floating() => table::whole_texts_and_others(ids),
+            _ => (ids.as_string::<i32>().clone(), Vec::new()),
+        };
+        Self { texts, others }
+    }
+
+    /// All ids of a column of this place.
+    pub(super) fn ids(&self, column: usize, faults: &mut Faults) -> Vec<&str> {
+        let id = |row: usize| self.texts.is_valid(row).then(|| self.texts.value(row)).filter(|id| !id.trim_ascii().is_empty());
+        let other = |row: usize| self.others.binary_search_by_key(&row, |other| other.row).map(|place| self.others[place].reason());
+        faults.or_any(column, self.texts.len(), |row| id(row).ok_or_else(|| other(row).unwrap_or("is empty (expected an id)")))
+    }
+}
+
+/// All numbers of a column of this place, or its dates as text.
+pub(super) fn numbers(values: &ArrayRef, column: usize, faults: &mut Faults) -> Vec<f64> {
+    let mut all = |of: &dyn Fn(usize) -> Option<f64>, reason| {
         let number = |row: usize| values.is_valid(row).then(|| of(row)).flatten().filter(|number| number.is_finite());
-        (0..values.len()).map(|row| number(row).ok_or(Bad { row, reason })).collect()
+        faults.or_any(column, values.len(), |row| number(row).ok_or(reason))
     };
     match values.as_string_opt::<i32>() {
         Some(texts) => all(&|row| time::parse(texts.value(row)), "is no date (expected a number or a date)"),

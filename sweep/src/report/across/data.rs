@@ -5,12 +5,14 @@ use super::{
     Ranked,
 };
 use crate::tables::TrialRow;
+use dataset::Manifest;
 use evaluator::{
     MetricAt, TrialValues,
     findings::counted,
     settings::Significance,
     significance::{Comparison, datasets::Record},
 };
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All that a comparison over datasets is made from.
@@ -21,6 +23,8 @@ pub(crate) struct Data<'a> {
     pub(crate) significance: &'a Significance,
     /// The datasets' names, in the order in which they are shown.
     pub(crate) datasets: Vec<&'a str>,
+    /// What each of them was prepared from, by [`source_of`].
+    pub(crate) sources: Vec<String>,
     /// The trials of all datasets, in the order of their plan.
     pub(crate) trials: &'a [TrialRow],
     /// Test values by user of the selected trials.
@@ -36,10 +40,32 @@ impl<'a> Data<'a> {
             at,
             significance: &input.evaluation.significance,
             datasets: input.manifests.iter().map(|manifest| manifest.name.as_str()).collect(),
+            sources: input.manifests.iter().map(source_of).collect(),
             trials: input.trials,
             values: input.values,
             deciding: deciding(input.comparisons, &input.evaluation.significance, at).collect(),
         }
+    }
+}
+
+/// What a dataset was prepared from: the checksums of its source files, or the settings of a source without files; its name where nothing is known.
+pub(crate) fn source_of(manifest: &Manifest) -> String {
+    fn checksums(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Object(entries) => {
+                found.extend(entries.get("blake3").and_then(Value::as_str).map(str::to_owned));
+                entries.values().for_each(|entry| checksums(entry, found));
+            }
+            Value::Array(entries) => entries.iter().for_each(|entry| checksums(entry, found)),
+            _ => {}
+        }
+    }
+    let (source, mut found) = (&manifest.settings["source"], Vec::new());
+    checksums(source, &mut found);
+    match (source, found.is_empty()) {
+        (Value::Null, _) => manifest.name.clone(),
+        (_, true) => source.to_string(),
+        (_, false) => found.join(" "),
     }
 }
 
@@ -100,7 +126,10 @@ impl Joined {
             let of_dataset = |splits: &BySplit| mean(&splits.values().map(of_split).collect::<Vec<_>>());
             let (seeds, means) =
                 (found.iter().map(|splits| trainings(splits)).collect(), found.iter().map(|splits| of_dataset(splits)).collect());
-            self.methods.push(Ranked { key: key.to_owned(), title, average_rank: 0.0, record: Record::default(), seeds, means });
+            let fits_at_once =
+                found.iter().flat_map(|splits| splits.values()).flat_map(|seeds| seeds.keys()).all(|(seed, _)| seed.is_none());
+            let (key, record) = (key.to_owned(), Record::default());
+            self.methods.push(Ranked { key, title, average_rank: 0.0, record, seeds, fits_at_once, means });
         } else {
             self.left_out.push(format!("{title} has no result on {}", number::listed(&lacking)));
         }

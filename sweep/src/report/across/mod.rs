@@ -8,7 +8,7 @@ mod words;
 
 use super::{Input, Style};
 use data::Joined;
-pub(crate) use data::{Data, deciding};
+pub(crate) use data::{Data, deciding, source_of};
 use evaluator::{
     MetricAt,
     settings::Significance,
@@ -21,6 +21,7 @@ use outcomes::Outcomes;
 pub(super) use page::ComparisonSection;
 pub(crate) use page::{diagram, render};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 pub(crate) use words::against;
 
 /// The comparison over all datasets of the methods that have a result on each of them.
@@ -34,6 +35,8 @@ pub(crate) struct AcrossDatasets {
     pub(crate) methods: Vec<Ranked>,
     /// The methods that lack a dataset, in words.
     pub(crate) left_out: Vec<String>,
+    /// The names of datasets that were prepared from one source, of each source that several have.
+    pub(crate) of_one_source: Vec<Vec<String>>,
     /// Whether the methods differ at all.
     pub(crate) friedman: Friedman,
     /// How far apart average ranks must be for Nemenyi's test.
@@ -59,8 +62,19 @@ pub(crate) struct Ranked {
     pub(crate) record: Record,
     /// The mean over users of each of its trainings, by dataset and split.
     pub(crate) seeds: Vec<Vec<Vec<f64>>>,
+    /// Whether no training of it has a seed.
+    pub(crate) fits_at_once: bool,
     /// The mean over users, trainings and splits, by dataset.
     pub(crate) means: Vec<f64>,
+}
+
+/// The names of datasets by their source, of each source that several have.
+fn of_one_source(data: &Data) -> Vec<Vec<String>> {
+    let mut by_source: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (source, name) in data.sources.iter().zip(&data.datasets) {
+        by_source.entry(source).or_default().push((*name).to_owned());
+    }
+    by_source.into_values().filter(|names| names.len() > 1).collect()
 }
 
 /// Two methods over the datasets.
@@ -122,6 +136,7 @@ impl AcrossDatasets {
             at: data.at,
             datasets: data.datasets.iter().map(|&name| name.to_owned()).collect(),
             left_out,
+            of_one_source: of_one_source(data),
             friedman,
             critical_difference,
             groups: groups(&ranks.ranks, apart),
@@ -146,7 +161,8 @@ impl AcrossDatasets {
     pub(crate) fn improvement(&self, one: usize, other: usize) -> Improvement {
         let Significance { alpha, bootstrap_resamples, seed, .. } = self.significance;
         let resampling = Resampling { level: 1.0 - alpha, resamples: bootstrap_resamples, seed };
-        improvement(&self.methods[one].seeds, &self.methods[other].seeds, resampling)
+        let [one, other] = [one, other].map(|place| &self.methods[place]);
+        improvement(&one.seeds, &other.seeds, [one.fits_at_once, other.fits_at_once], resampling)
     }
 
     /// Compares all methods with the one of this key or title; none where there is no such method.

@@ -128,9 +128,17 @@ pub(super) fn how_to_read(across: &AcrossDatasets) -> String {
     )
 }
 
-/// The methods that could not be compared.
+/// The methods that could not be compared, and the datasets that are no observations of their own.
 pub(super) fn left_out(across: &AcrossDatasets) -> Option<String> {
-    (!across.left_out.is_empty()).then(|| format!("Left out: {}.", across.left_out.join("; ")))
+    let left_out = (!across.left_out.is_empty()).then(|| format!("Left out: {}.", across.left_out.join("; ")));
+    let of_one_source = across.of_one_source.iter().map(|names| {
+        format!(
+            "{} were prepared from the same files or settings: the tests take them for datasets of their own, and are too sure for that.",
+            named(names.clone())
+        )
+    });
+    let sentences: Vec<String> = left_out.into_iter().chain(of_one_source).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 #[cfg(test)]
@@ -153,7 +161,25 @@ mod tests {
         }
         let significance = &Default::default();
         let datasets = names.iter().map(String::as_str).collect();
-        AcrossDatasets::new(&Data { at, significance, datasets, trials: &trials, values: &values, deciding: Vec::new() }).unwrap()
+        AcrossDatasets::new(&Data {
+            at,
+            significance,
+            datasets,
+            sources: Vec::new(),
+            trials: &trials,
+            values: &values,
+            deciding: Vec::new(),
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn datasets_of_one_source_are_named() {
+        let mut across = across(&[&[0.1, 0.2], &[0.3, 0.4], &[0.2, 0.3]]);
+        assert_eq!(left_out(&across), None);
+        across.of_one_source = vec![vec!["half".to_owned(), "tenth".to_owned()]];
+        let expected = "half and tenth were prepared from the same files or settings: the tests take them for datasets of their own, and are too sure for that.";
+        assert_eq!(left_out(&across).as_deref(), Some(expected));
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl Convention {
                 Err(format!("reg_scaling is {reg_scaling}, expected a number of at least 0"))
             }
             Self::Implicit(Implicit { alpha, .. }) if !is_above(alpha, 1.0) => Err(format!(
-                "alpha is {alpha}, expected a number above 1: with `convention: implicit` it is the whole weight of a train interaction, and other pairs have 1"
+                "alpha is {alpha}, expected a number above 1: with `convention: implicit` it is the whole weight of a train interaction, and other pairs have 1 (implicit's own default of 1, where both weigh the same, is the limit: write 1.0001)"
             )),
             Self::Recstudio(Recstudio { alpha, .. }) if !is_above(alpha, 0.0) => {
                 Err(format!("alpha is {alpha}, expected a number above 0"))

@@ -13,9 +13,9 @@ use super::{
     BackboneKind, Epochs, Facts, FoldIn, HistoryEncoder, Init, NamedMatrices, Sizes, Stored, XavierNormal,
     by_users::{ByItem, Numbered, UserBatches},
     kind::Iterative,
+    limits::{check_layer, check_share},
     noise::{dropout, normal},
     operations::column_sums,
-    stack::check_share,
 };
 use crate::parameters::weights_state;
 use crate::{Error, Result};
@@ -37,8 +37,6 @@ mod middle;
 #[cfg(test)]
 mod tests;
 
-/// A wider layer is taken for a slip.
-const WIDEST: u32 = 16_384;
 /// Users of a block whose vectors are made to be ranked.
 const USERS: usize = 1024;
 
@@ -108,11 +106,8 @@ impl BackboneKind for MultVae {
     }
 
     fn check(&self) -> std::result::Result<(), String> {
-        for (key, width) in [("dim", self.dim), ("hidden", self.hidden)] {
-            if !(1..=WIDEST).contains(&width) {
-                return Err(format!("{key} is {width}, expected 1 to {WIDEST}"));
-            }
-        }
+        check_layer("dim", self.dim)?;
+        check_layer("hidden", self.hidden)?;
         if !(self.kl_weight >= 0.0 && self.kl_weight.is_finite()) {
             return Err(format!("kl_weight is {}, expected a number of at least 0", self.kl_weight));
         }

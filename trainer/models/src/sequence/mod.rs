@@ -24,6 +24,24 @@ use dataset::{Dataset, Histories, Split};
 /// Longer windows are taken for a slip.
 const LONGEST_WINDOW: u32 = 65_536;
 
+/// The sizes of a model of sequences.
+#[derive(Clone, Copy)]
+pub(super) struct SequenceSizes {
+    /// Numbers of a vector.
+    pub(super) dim: u32,
+    /// Items that a prediction sees, at most.
+    pub(super) max_length: u32,
+    /// Heads of the attention of a layer; 0 without attention.
+    pub(super) heads: u32,
+    /// Which items of a train history are predicted.
+    pub(super) targets: TargetsOf,
+}
+
+/// `max_length` where nothing is said.
+pub(super) fn fifty() -> u32 {
+    50
+}
+
 /// Whether a model can have vectors and windows of these lengths.
 ///
 /// # Errors
@@ -54,7 +72,7 @@ fn first_of_window(length: usize, place: usize, max_length: usize) -> usize {
 
 /// Bytes of histories, targets, and the passes of a batch, or those in which all threads encode users, whose tokens leave so many numbers each; and of so many weights,
 /// with their moments, their variables, and a gradient of each pass.
-pub(super) fn memory(sizes: Sizes, of_token: u64, [dim, max_length]: [u32; 2], targets: TargetsOf, weights: u64) -> u64 {
+pub(super) fn memory(sizes: Sizes, SequenceSizes { dim, max_length, targets, .. }: SequenceSizes, of_token: u64, weights: u64) -> u64 {
     let Sizes { users, items, train, batch, .. } = sizes;
     let (dim, max_length) = (u64::from(dim), u64::from(max_length));
     let of_histories = 3 * train * 4 + 4 * (users + 1) * 8;
@@ -72,13 +90,13 @@ pub(super) fn numbers(weights: &[(String, [usize; 2])]) -> u64 {
 }
 
 /// Bytes of the passes of a batch in candle's operations, whose tokens leave so many numbers each, and of the items' gradients from its passes.
-pub(super) fn formula_memory(sizes: Sizes, of_token: u64, [dim, max_length]: [u32; 2], targets: TargetsOf) -> u64 {
+pub(super) fn formula_memory(sizes: Sizes, SequenceSizes { dim, max_length, targets, .. }: SequenceSizes, of_token: u64) -> u64 {
     let of_tokens = tokens(sizes, max_length.into(), targets).saturating_mul(of_token).saturating_mul(4);
     of_tokens.saturating_add(2 * (sizes.items + sizes.batch) * u64::from(dim) * 4)
 }
 
 /// The states of a batch, or the attention of so many heads in a pass.
-pub(super) fn largest_tensor(sizes: Sizes, [dim, max_length, heads]: [u32; 3], targets: TargetsOf) -> TensorSize {
+pub(super) fn largest_tensor(sizes: Sizes, SequenceSizes { dim, max_length, heads, targets }: SequenceSizes) -> TensorSize {
     let [dim, max_length, heads] = [dim, max_length, heads].map(u64::from);
     let states = TensorSize { numbers: tokens(sizes, max_length, targets).saturating_mul(dim), what: "the states of a batch" };
     let of_pass = (encoder::TOKENS as u64).max(max_length);

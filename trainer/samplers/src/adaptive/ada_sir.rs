@@ -16,7 +16,7 @@
 use crate::{
     Draws, Error, Facts, Pool, Row, SamplerKind, Softmax,
     cumulative::Cumulative,
-    pool::PoolKind,
+    pool::{PoolKind, PoolSizes},
     proposal::{Proposal, UserItems},
     rule::Rule,
 };
@@ -167,7 +167,7 @@ impl PoolKind for AdaSirPool {
     }
 
     /// The pools, once more as a training that goes on reads them, and the factors of both tables while they are renewed.
-    fn memory(&self, _draws: u64, [users, items, _, dim]: [u64; 4]) -> u64 {
+    fn memory(&self, _draws: u64, PoolSizes { users, items, dim, .. }: PoolSizes) -> u64 {
         2 * users * u64::from(self.pool_size) * 8 + (users + items) * (dim + inner_product::MORE as u64) * 4
     }
 

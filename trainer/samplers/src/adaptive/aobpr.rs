@@ -15,7 +15,7 @@ use crate::{
     cumulative::Cumulative,
     non_positives::NonPositives,
     order::{key, place},
-    pool::PoolKind,
+    pool::{PoolKind, PoolSizes},
     proposal::{Proposal, UserItems},
 };
 use dataset::{Interactions, Location};
@@ -71,7 +71,7 @@ impl PoolKind for AobprPool {
         true
     }
 
-    fn memory(&self, _draws: u64, [users, items, _, dim]: [u64; 4]) -> u64 {
+    fn memory(&self, _draws: u64, PoolSizes { users, items, dim, .. }: PoolSizes) -> u64 {
         Lists::memory(users, items, dim + inner_product::MORE as u64)
     }
 

@@ -13,7 +13,7 @@
 use crate::{
     Draws, Error, Facts, Pool, Row, SamplerKind,
     cumulative::Cumulative,
-    pool::PoolKind,
+    pool::{PoolKind, PoolSizes},
     proposal::{Proposal, UserItems},
 };
 use dataset::{Interactions, Location};
@@ -75,7 +75,7 @@ impl PoolKind for KernelPool {
         true
     }
 
-    fn memory(&self, _draws: u64, [users, items, _, dim]: [u64; 4]) -> u64 {
+    fn memory(&self, _draws: u64, PoolSizes { users, items, dim, .. }: PoolSizes) -> u64 {
         Tree::memory(users, items, dim + inner_product::MORE as u64)
     }
 

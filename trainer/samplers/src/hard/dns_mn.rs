@@ -52,6 +52,11 @@ impl SamplerKind for DnsMn {
         check_kept(self.negatives, self.candidates)
     }
 
+    /// 1 where it sums: a mean was taken for the sum.
+    fn revision(&self) -> u32 {
+        u32::from(self.sum)
+    }
+
     fn count_key(&self) -> &'static str {
         "candidates"
     }
@@ -109,6 +114,7 @@ mod tests {
         dns::DnsRule,
         tests::{CANDIDATES, LOSSES, POSITIVE, assert_ranks, choose, expectation, pool},
     };
+    use crate::Sampler;
 
     fn rule(negatives: usize, mean: bool) -> super::DnsMnRule {
         super::DnsMnRule { negatives, mean }
@@ -139,6 +145,16 @@ mod tests {
             assert_eq!(choice.places, [0, 2]);
             assert!((expectation(&choice, &LOSSES) - expected).abs() < 2e-8);
         }
+    }
+
+    /// Beside the pool's own.
+    #[test]
+    fn a_sum_has_a_revision() {
+        let revision = |text: &str| serde_json::from_str::<Sampler>(text).unwrap().revision();
+        assert_eq!(revision(r#"{"dns-mn": {"candidates": 8, "negatives": 3}}"#), 0);
+        assert_eq!(revision(r#"{"dns-mn": {"candidates": 8, "negatives": 3, "sum": true}}"#), 1);
+        assert_eq!(revision(r#"{"dns-mn": {"candidates": 8, "negatives": 3, "pool": {"in-batch": {}}}}"#), 1);
+        assert_eq!(revision(r#"{"dns-mn": {"candidates": 8, "negatives": 3, "sum": true, "pool": {"in-batch": {}}}}"#), 2);
     }
 
     #[test]

@@ -21,7 +21,7 @@
 use super::{
     Draws, Error, Facts, Pool, Row, SamplerKind, Stream,
     non_positives::NonPositives,
-    pool::{PoolKind, with_train_users},
+    pool::{PoolKind, PoolSizes, with_train_users},
     proposal::{Proposal, UserItems},
 };
 use dataset::{Interactions, Location};
@@ -143,7 +143,7 @@ impl PoolKind for PprPool {
         }
     }
 
-    fn memory(&self, _draws: u64, [users, items, train, _]: [u64; 4]) -> u64 {
+    fn memory(&self, _draws: u64, PoolSizes { users, items, train, .. }: PoolSizes) -> u64 {
         let [users, items, train] = [users, items, train].map(|count| count as usize);
         self.most_bytes([users, items, train], rayon::current_num_threads()) as u64
     }

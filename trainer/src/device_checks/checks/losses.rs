@@ -1,27 +1,12 @@
 //! Losses: values and derivatives of the fused forms, and of the formulas where a loss has none.
 
-use super::{Comparison, Sizes, wave};
+use super::{Comparison, Sizes, loss_examples::LOSSES, wave};
 use crate::{
     Result,
     device::loss::{DeviceLoss, Scored},
 };
 use gpu::Gpu;
 use losses::{FusedLoss, Loss};
-
-/// Each kernel, and each of its ways.
-const LOSSES: [(&str, &str); 11] = [
-    ("bce", r#"{"bce": {}}"#),
-    ("bpr", r#"{"bpr": {}}"#),
-    ("cce", r#"{"cce": {}}"#),
-    ("softmax", r#"{"softmax": {"temperature": 0.2}}"#),
-    ("softmax with its positive", r#"{"softmax": {"temperature": 0.1, "include_positive": true}}"#),
-    ("softmax at k", r#"{"softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.5, "quantile_every": 1}}"#),
-    ("bsl", r#"{"bsl": {"positive_temperature": 0.3, "negative_temperature": 0.2, "form": "pairs"}}"#),
-    ("psl", r#"{"psl": {"temperature": 0.1}}"#),
-    ("ccl", r#"{"ccl": {"margin": 0.1, "negative_weight": 3}}"#),
-    ("mse", r#"{"mse": {}}"#),
-    ("gbce, by its formula", r#"{"gbce": {"calibration": 0.75}}"#),
-];
 
 pub(super) fn check(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
     LOSSES.iter().map(|(what, loss)| of_loss(gpu, sizes, what, &serde_json::from_str(loss).expect("a loss"))).collect()
@@ -75,4 +60,43 @@ fn formula_rows(loss: &Loss, scores: &mut [f32], width: usize, items: usize) -> 
         }
     }
     Ok(losses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use losses::{Kernel, KernelArgument};
+    use std::collections::{BTreeMap, BTreeSet};
+
+    /// Numbers that are not 0, which turns off what it stands for.
+    fn numbers(arguments: &[KernelArgument]) -> BTreeSet<u32> {
+        let number = |argument: &KernelArgument| match argument {
+            KernelArgument::Number(value) if *value != 0.0 => Some(value.to_bits()),
+            _ => None,
+        };
+        arguments.iter().filter_map(number).collect()
+    }
+
+    /// Else a kernel could leave an argument out, or have a number of its own in its place, and agree.
+    #[test]
+    fn every_argument_of_every_kernel_takes_several_values() {
+        let kernels = LOSSES.iter().filter_map(|(_, loss)| serde_json::from_str::<Loss>(loss).unwrap().kernel());
+        let mut arguments: BTreeMap<(&str, usize), Vec<KernelArgument>> = BTreeMap::new();
+        for Kernel { name, arguments: given } in kernels {
+            for (place, argument) in given.into_iter().enumerate() {
+                arguments.entry((name, place)).or_default().push(argument);
+            }
+        }
+        assert!(!arguments.is_empty());
+        for ((kernel, place), given) in &arguments {
+            let has_all = |expected: [KernelArgument; 2]| expected.iter().all(|argument| given.contains(argument));
+            let varies = match given[0] {
+                KernelArgument::Number(_) => numbers(given).len() > 1,
+                KernelArgument::Flag(_) => has_all([KernelArgument::Flag(false), KernelArgument::Flag(true)]),
+                KernelArgument::Quantiles | KernelArgument::NoNumbers => has_all([KernelArgument::Quantiles, KernelArgument::NoNumbers]),
+                KernelArgument::Users => true,
+            };
+            assert!(varies, "argument {place} of {kernel} is {given:?} in all checks");
+        }
+    }
 }

@@ -6,6 +6,7 @@
 mod all_reduce;
 mod draws;
 mod gradients;
+mod loss_examples;
 mod losses;
 #[cfg(feature = "nccl")]
 mod nccl;

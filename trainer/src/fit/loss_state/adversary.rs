@@ -28,7 +28,7 @@ impl AdversaryModel {
         let tables = Init::Normal(Normal { std: 1.0 }).tables(users, items, adversary.dim, learning.seed ^ OTHER_SEED);
         Self {
             gradients: tables.both().map(|table| RowGradients::new(table.rows, table.dim)),
-            stepper: Stepper::of_moving_rows(&learning.optimizer.at(adversary.learning_rate), 0),
+            stepper: Stepper::of_moving_rows(&learning.optimizer.with_learning_rate(adversary.learning_rate), 0),
             candidates: learning.candidates().unwrap_or(items),
             sampled: Sampled::default(),
             adversary,
@@ -84,7 +84,7 @@ impl AdversaryModel {
 
     /// Goes on after so many steps.
     pub(crate) fn restart(&mut self, optimizer: &Optimizer, steps: u64) {
-        self.stepper = Stepper::of_moving_rows(&optimizer.at(self.adversary.learning_rate), steps);
+        self.stepper = Stepper::of_moving_rows(&optimizer.with_learning_rate(self.adversary.learning_rate), steps);
     }
 
     /// Steps made.

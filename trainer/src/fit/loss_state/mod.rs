@@ -99,7 +99,7 @@ impl LossState {
     /// Goes on after so many steps.
     pub(crate) fn restart(&mut self, optimizer: &Optimizer, steps: u64) {
         for moving in self.columns.iter_mut().filter_map(|column| column.learned.as_mut()) {
-            moving.stepper = Stepper::of_moving_rows(&optimizer.faster(moving.how.rate), steps);
+            moving.stepper = Stepper::of_moving_rows(&optimizer.scale_learning_rate(moving.how.rate), steps);
         }
         self.adversary_model.iter_mut().for_each(|adversary_model| adversary_model.restart(optimizer, steps));
     }
@@ -134,7 +134,7 @@ impl Column {
         let numbers = Matrix { rows, dim: 1, values };
         let (numbers, learned) = match spec.update {
             Update::Learned(how) => {
-                let stepper = Stepper::of_moving_rows(&optimizer.faster(how.rate), 0);
+                let stepper = Stepper::of_moving_rows(&optimizer.scale_learning_rate(how.rate), 0);
                 (Parameter::new(spec.name, numbers), Some(ColumnOptimizer { how, stepper }))
             }
             _ => (Parameter::fixed(spec.name, numbers), None),

@@ -18,6 +18,7 @@ use dataset::{Location, Manifest};
 use embeddings::{Catalogue, Others, Ranks};
 use losses::{Adversary, Per, Related, StateSpec, Update};
 use models::{Learned, Sizes};
+use samplers::PoolSizes;
 
 /// Bytes of a float, and of an id.
 pub(crate) const FLOAT: u64 = 4;
@@ -98,7 +99,8 @@ impl<'a> LearnedMemory<'a> {
         let of_model = model.memory(model_sizes(trial, manifest));
         let TableSizes { users, items, train, dim } = vectors;
         // What a pool draws from is in the file of the state too.
-        let pool = learning.sampler.memory([users, items, train, dim]) + u64::from(learning.sampler.needs_tables()) * vectors.table();
+        let pool =
+            learning.sampler.memory(PoolSizes { users, items, train, dim }) + u64::from(learning.sampler.needs_tables()) * vectors.table();
         let keeps = trial.backbone.how_to_fold_in().keeps_parameters();
         let folded = manifest.fold_in.filter(|_| keeps).map_or(0, |folded| match model.reads_order() {
             true => 2 * folded as u64 * dim * FLOAT,

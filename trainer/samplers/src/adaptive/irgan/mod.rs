@@ -22,7 +22,7 @@
 use crate::{
     Draws, Error, Facts, Pool, Row, SamplerKind,
     cumulative::Cumulative,
-    pool::PoolKind,
+    pool::{PoolKind, PoolSizes},
     proposal::{Proposal, UserItems},
     some_of,
 };
@@ -178,7 +178,7 @@ impl PoolKind for IrganPool {
     }
 
     /// The generator and its draws, their part of the file of the resume state, and the factors of the model's tables while the generator moves.
-    fn memory(&self, draws: u64, [users, items, train, dim]: [u64; 4]) -> u64 {
+    fn memory(&self, draws: u64, PoolSizes { users, items, train, dim }: PoolSizes) -> u64 {
         let kept = train.saturating_mul(draws).saturating_mul(4) + users * 4;
         let lifted = (users + items) * (dim + inner_product::MORE as u64) * 4;
         kept.saturating_mul(2).saturating_add(Generator::memory([users, items], u64::from(self.generator_dim)) + lifted)

@@ -167,7 +167,7 @@ fn wrong_values_are_named() {
 fn memory_holds_what_is_kept() {
     let (mut game, _) = game(3, 0.2);
     let kept: usize = game.state(true).iter().map(|(_, values)| values.len() * 4).sum();
-    let sizes = [train().users(), 7, train().len(), 5].map(|size| size as u64);
+    let sizes = PoolSizes { users: train().users() as u64, items: 7, train: train().len() as u64, dim: 5 };
     let counted = game.settings.memory(3, sizes);
     assert!((2 * kept as u64..4 * kept as u64).contains(&counted), "{counted} for {kept}");
 }

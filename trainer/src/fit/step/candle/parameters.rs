@@ -73,12 +73,14 @@ impl DeviceParameter {
     /// Adam, as `optimizers` has it.
     fn step(&mut self, Gradient { values: gradient, touched }: &Gradient, step: Step) -> Result<()> {
         let Self { values, first, second } = &*self;
-        let decay = (values * f64::from(step.weight_decay))?;
+        // All constants by name: one that `optimizers` gets later does not compile until it is heeded here.
+        let Step { weight_decay, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon } = step;
+        let decay = (values * f64::from(weight_decay))?;
         let gradient = gradient.as_ref().map_or(Ok(decay.clone()), |gradient| decay + gradient)?;
-        let next_first = ((first * f64::from(step.first_decay))? + (&gradient * f64::from(step.first_gain))?)?;
-        let next_second = ((second * f64::from(step.second_decay))? + (gradient.sqr()? * f64::from(step.second_gain))?)?;
-        let root = ((next_second.sqrt()? * f64::from(step.second_scale))? + f64::from(step.epsilon))?;
-        let next = (values - ((&next_first * f64::from(step.rate))? / root)?)?;
+        let next_first = ((first * f64::from(first_decay))? + (&gradient * f64::from(first_gain))?)?;
+        let next_second = ((second * f64::from(second_decay))? + (gradient.sqr()? * f64::from(second_gain))?)?;
+        let root = ((next_second.sqrt()? * f64::from(second_scale))? + f64::from(epsilon))?;
+        let next = (values - ((&next_first * f64::from(rate))? / root)?)?;
         let moved = |next: Tensor, before: &Tensor| match touched {
             Some(touched) => touched.broadcast_as(next.shape())?.contiguous()?.where_cond(&next, before),
             None => Ok(next),
