@@ -31,7 +31,7 @@ def near(what, ours, theirs, tolerance=1e-9):
 
 
 def inputs(random):
-    """Pairs of methods: few and many users, continuous, with many ties and zeros, skewed, nearly equal."""
+    """Pairs of methods: few and many users, continuous, with many ties and zeros, skewed, nearly equal, apart by the same for all users."""
     pairs = []
     for users in (2, 3, 5, 9, 14, 20, 21, 35, 50, 51, 80, 300, 5000):
         base = random.beta(0.5, 2.0, users)
@@ -39,6 +39,7 @@ def inputs(random):
         pairs.append((base, np.clip(base + random.normal(0.01, 0.05, users), 0, 1)))
         pairs.append((random.integers(0, 4, users) / 4, random.integers(0, 4, users) / 4))
         pairs.append((base, np.where(random.random(users) < 0.7, base, random.permutation(base))))
+        pairs.append((base + 0.3, base))
     return pairs
 
 
@@ -98,6 +99,13 @@ def compare_paired_t(what, d, found):
     near(f"{what} t interval", found["t-interval"], [interval.low, interval.high])
     d_z = d.mean() / d.std(ddof=1) * (1 - 3 / (4 * (len(d) - 1) - 1))
     near(f"{what} d_z", found["randomization"]["effect_size"], d_z)
+
+
+def compare_alike(what, d, found):
+    """Users who all differ by the same: the t-test with two users more, a unit above and below, and no more degrees of freedom."""
+    more = np.concatenate([d, [d.mean() + 1, d.mean() - 1]])
+    statistic = d.mean() / (more.std(ddof=1) / np.sqrt(len(more)))
+    near(f"{what} t of users alike", found["paired-t"]["p_value"], 2 * stats.t.sf(abs(statistic), len(d) - 1))
 
 
 def compare_wilcoxon(what, d, found):
@@ -243,7 +251,7 @@ def compare_crossed(what, methods, found):
 
 def compare_bootstrap(what, d, found):
     drawn = np.random.default_rng(3).multinomial(len(d), np.full(len(d), 1 / len(d)), RESAMPLES) @ d / len(d)
-    half = np.quantile(np.abs(drawn - d.mean()), LEVEL)
+    half = np.quantile(np.abs(drawn - d.mean()), LEVEL) * np.sqrt(len(d) / (len(d) - 1))
     near(f"{what} bootstrap", found["bootstrap"], [d.mean() - half, d.mean() + half], tolerance=0.06 * half)
 
 
@@ -258,10 +266,12 @@ def main():
         what, d = f"pair {number} of {len(a)} users", a - b
         compare_mann_whitney(what, a, b, tests)
         compare_randomization(what, a, b, d, tests)
-        if np.ptp(d) > 0:
+        if np.ptp(d) > 1e-12:
             compare_paired_t(what, d, tests)
             ways.append(compare_wilcoxon(what, d, tests))
-        if len(d) >= 20:
+        else:
+            compare_alike(what, d, tests)
+        if len(d) >= 20 and np.ptp(d) > 1e-12:
             compare_bootstrap(what, d, tests)
     for number, (methods, tests) in enumerate(zip(families, found["sets"], strict=True)):
         compare_crossed(f"set {number} of {len(methods)} methods", methods, tests)

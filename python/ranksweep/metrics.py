@@ -1,9 +1,9 @@
 """Metrics of rankings of NumPy arrays, to the bit those of a sweep: the evaluator's own code.
 
-Every item of the catalogue is ranked for each user but those that are `masked`; or lists are judged that are made already (`of_lists`). Metrics are named as in sweep files: `ndcg@20`, `recall@5`,
-`precision@20`, `hit-rate@20`, `mrr@20`, `map@20`, `auc`; and what lists are like: `coverage@20`, `gini@20`, `average-popularity@20`,
-`novelty@20`, `diversity@20`, `popularity-lift@20`, `popularity-deviation@20`. Of `coverage` and `gini` there is one number of all users who
-have something held out, an array of one.
+Every item of the catalogue is ranked for each user but those that are `masked`; or lists are judged that are made already (`of_lists`).
+Metrics are named as in sweep files: `ndcg@20`, `recall@5`, `precision@20`, `hit-rate@20`, `mrr@20`, `map@20`, `auc`; and what lists are
+like: `coverage@20`, `gini@20`, `average-popularity@20`, `novelty@20`, `diversity@20`, `popularity-lift@20`, `popularity-deviation@20`. Of
+`coverage` and `gini` there is one number of all users who have something held out, an array of one.
 
 `held_out`, `masked` and `history` have a row for each user: a list of arrays of items' numbers, or a matrix of the shape users x items, a
 sparse one of SciPy or a dense one of zeros and ones; frames and series of pandas are taken where their index is 0, 1, 2, … No item of a user
@@ -104,8 +104,8 @@ def of_lists(
     """Each metric's value for each user, from lists that are made already, the best item first; NaN for users who have nothing held out.
 
     `recommended` has a row for each user: a list of arrays of items' numbers, or one array of users x K, in which negative numbers fill rows
-    that are shorter, as implicit's do. `items` is the size of the catalogue. Masked items are passed over, and those behind them move up. What is
-    not in a list was not retrieved: it is no hit at any cutoff, and for `auc` it stands in random order behind all that is.
+    that are shorter, as implicit's do. `items` is the size of the catalogue. Masked items are passed over, and those behind them move up.
+    What is not in a list was not retrieved: it is no hit at any cutoff, and for `auc` it stands in random order behind all that is.
 
     Raises `ValueError` for an item that is twice in a list, and for shapes, numbers and names that cannot be.
     """
