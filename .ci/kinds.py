@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whether each kind is known by its own file and by the list of its kinds alone.
 
-A loss, sampler, backbone, optimizer, source, split, metric or significance test is added by one file and one line in a list. Code elsewhere
+A loss, sampler, backbone, optimizer, source, split, metric, significance test or correction is added by one file and one line in a list. Code elsewhere
 that names one of them, tests and examples aside, may have to be touched for the next: it stands in `KNOWN` with its reason, or this fails.
 
     python3 .ci/kinds.py
@@ -24,11 +24,14 @@ ENUMS = {
     "Split": ("pipeline/src/split/mod.rs", r"^splits! \{(.*?)^\}", "pipeline/src/split"),
     "Metric": ("evaluator/src/metric/mod.rs", r"^metrics! \{(.*?)^\}", "evaluator/src/metric"),
     "Test": ("evaluator/src/significance/mod.rs", r"^tests! \{(.*?)^\}", "evaluator/src/significance"),
+    "Correction": ("evaluator/src/significance/correction/mod.rs", r"^corrections! \{(.*?)^\}", "evaluator/src/significance/correction"),
 }
 
 # Code that names a kind, and why the next kind does not touch it.
 KNOWN = {
     "evaluator/src/settings.rs": "the metrics of a sweep that names none",
+    "evaluator/src/significance/contrast.rs": "claims are adjusted after Holm",
+    "evaluator/src/significance/settings.rs": "the correction of a sweep that names none",
     "sweep/src/file/sweep_file.rs": "the metric that stops a training of a sweep that names none",
     "sweep/src/report/example.rs": "the sweep that is drawn in examples and tests of the report",
     "sweep/src/report/reproduction/words.rs": "claims are judged by the t test",

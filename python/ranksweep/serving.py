@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -99,7 +100,7 @@ def refit(
     given = {"method": method, "trial": trial, "dataset": dataset}
     flags = [f"--{name}={value}" for name, value in given.items() if value is not None]
     text = command(["refit"], sweep, [*flags, *options(storage, threads, memory)], progress)
-    return text.split()[-1]
+    return re.findall(r"\(trial ([0-9a-f]+)\) on all", text)[-1]
 
 
 @dataclass(frozen=True)

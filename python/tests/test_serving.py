@@ -74,7 +74,7 @@ def test_new_users_have_lists_by_their_histories(results: ranksweep.Results, sto
 
 def test_a_model_is_trained_on_all_interactions(results: ranksweep.Results, storage: Path, tmp_path: Path) -> None:
     trial = ranksweep.refit(small(storage), method="popularity", progress=False)
-    assert trial == trial_of(results, "popularity")
+    assert trial == trial_of(results, "popularity") == ranksweep.refit(small(storage), method="popularity", storage=storage, progress=False)
     out = tmp_path / "lists.parquet"
     lists = ranksweep.recommend(small(storage), 1, out=out, refit=True, trial=trial, seen="include", progress=False)("polars")
     [dataset] = results.datasets

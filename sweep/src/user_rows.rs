@@ -2,10 +2,13 @@
 
 use crate::usage::Usage;
 use anyhow::{Context, Result, anyhow};
+use arrow::datatypes::DataType;
 use dataset::{Location, quote, table};
 
 /// The column of users, by the names that it may have.
-const USER: [&str; 2] = ["user_id", "user"];
+const USER: [&str; 2] = ["user_id", NUMBERS];
+/// What ranksweep's own tables call the numbers of users, of 32 bits.
+const NUMBERS: &str = "user";
 
 /// The users of a table, `.parquet`, or text with a header whose fields a comma, a tab or a semicolon separates (in `.tsv` always a tab), and the value of the column that has
 /// one of these names, row by row; none where it is null or empty.
@@ -34,6 +37,11 @@ fn of_parquet(file: &Location, column: &[&str]) -> Result<Vec<(String, Option<St
     let read = table::decode_foreign(file.read()?).map_err(|reason| anyhow!("{file}: {reason}"))?;
     let header: Vec<String> = read.schema().fields().iter().map(|field| field.name().clone()).collect();
     let [place, other] = places(&header, column).with_context(|| file.to_string())?;
+    if header[place] == NUMBERS && *read.column(place).data_type() == DataType::UInt32 {
+        let reason =
+            "its column `user` has numbers as prepared datasets have them, which are no ids of yours (call it `user_id` if they are)";
+        return Err(Usage(format!("{file}: {reason}")).into());
+    }
     let texts = |place| table::texts_or_null(&read, place).map_err(|reason| anyhow!("{file}: {reason}"));
     let (users, others) = (texts(place)?, texts(other)?);
     let row = |(row, (user, other)): (usize, (Option<&str>, Option<&str>))| match user.and_then(given) {
@@ -82,6 +90,8 @@ fn of_text(file: &Location, column: &[&str]) -> Result<Vec<(String, Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::array::{ArrayRef, Int64Array, RecordBatch, UInt32Array};
+    use std::sync::Arc;
 
     /// As the tables of ranksweep itself have both, the dense ids first.
     #[test]
@@ -89,5 +99,20 @@ mod tests {
         let header = ["user", "user_id", "rank", "item", "item_id"].map(str::to_owned);
         assert_eq!(places(&header, &["item_id", "item"]).unwrap(), [1, 4]);
         assert_eq!(places(&header[..1], &["user"]).unwrap(), [0, 0]);
+    }
+
+    #[test]
+    fn the_numbers_of_a_prepared_dataset_are_no_ids() {
+        let of = |name: &str, users: ArrayRef| {
+            let at = Location::parse(&format!("memory:///user-rows/{name}.parquet")).unwrap();
+            let columns: Vec<(&str, ArrayRef)> = vec![(name, users), ("item", Arc::new(UInt32Array::from(vec![7, 8])))];
+            table::write(&at, &RecordBatch::try_from_iter(columns).unwrap()).unwrap();
+            read(&at, &["item"])
+        };
+        let numbers = || Arc::new(UInt32Array::from(vec![0, 1])) as ArrayRef;
+        let complaint = of("user", numbers()).unwrap_err().to_string();
+        assert!(complaint.ends_with("which are no ids of yours (call it `user_id` if they are)"), "{complaint}");
+        assert_eq!(of("user_id", numbers()).unwrap()[1], ("1".to_owned(), Some("8".to_owned())));
+        assert_eq!(of("user", Arc::new(Int64Array::from(vec![5, 6]))).unwrap()[0].0, "5");
     }
 }

@@ -372,7 +372,7 @@ fn splits_are_compared_where_both_have_them() {
     run(&sandbox, &changed("seed: 7}", "seed: [8, 9, 10]}").replace("epochs: 2", "epochs: 3"));
     let out = shown(&sandbox, &["s.yaml"]);
     assert!(out.contains("data or splits differ; 2 splits counted (A 3, B 3); 12 users ranked by both (A 12, B 12)"), "{out}");
-    assert!(out.contains("tested over users, seeds and splits, paired by user"), "{out}");
+    assert!(out.contains("tested over users and splits, paired by user"), "{out}");
     assert!(out.lines().any(|line| line.trim_start().starts_with("bpr on mf-4")), "{out}");
 
     run(&sandbox, &changed("seed: 7}", "seed: [11, 12]}").replace("epochs: 2", "epochs: 3"));

@@ -13,12 +13,12 @@
 use super::{
     Interval,
     compare::Compared,
+    correction::romano_wolf::{critical, p_value},
     joint::ratio,
     kind::{Found, OfMean, TestKind},
     method::{MethodValues, Replication},
     power::Needed,
     resample::Resampled,
-    romano_wolf::{critical, p_value},
     simultaneous::{Alone, simultaneous},
     spread::Spread,
     stream::stream,

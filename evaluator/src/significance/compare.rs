@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     MetricAt,
-    significance::{Correction, Over, Significance},
+    significance::{Over, Significance},
 };
 use rayon::prelude::*;
 
@@ -93,7 +93,7 @@ impl<'a> Compared<'a> {
     /// The resampled means of all replicates, where a test needs them.
     fn resampled(&self) -> Option<Resampled> {
         let Significance { tests, correction, bootstrap_resamples, seed, .. } = self.settings;
-        let joint = *correction == Correction::RomanoWolf && self.pairs.reported.len() > 1;
+        let joint = correction.is_joint() && self.pairs.reported.len() > 1;
         let needed = tests.iter().any(|test| test.kind().resamples(joint));
         let rows = || self.methods.iter().flat_map(|method| method.replicates.iter().map(|values| &**values)).collect::<Vec<_>>();
         (needed && !self.pairs.reported.is_empty()).then(|| Resampled::new(&rows(), *bootstrap_resamples, *seed))

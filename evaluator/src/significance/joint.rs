@@ -1,4 +1,4 @@
-//! The joint distribution of all comparisons of a family when no methods differ: what [`step_down`](super::romano_wolf::step_down) adjusts by.
+//! The joint distribution of all comparisons of a family when no methods differ: what [`step_down`](super::correction::romano_wolf::step_down) adjusts by.
 //!
 //! For the t test each resample draws users for all methods together, how far the variance of each pair's differences is off, a variance over replicates for each method from what is known of it (its
 //! posterior), a normal deviation of that variance, and the variance that such replicates would have shown. These are moderated anew in units of the methods' scales, as the

@@ -72,13 +72,9 @@ pub(super) struct OfMean {
 }
 
 impl Found {
-    /// What a test over users finds, which has no joint resampling: its p-values are adjusted by Holm in the place of `romano-wolf`, those against the
-    /// best among all pairs.
+    /// What a test over users finds, which has no joint resampling: its p-values are adjusted without one, those against the best among all pairs.
     pub(super) fn over_users(compared: &Compared, tested: Vec<Tested>) -> Self {
-        let correction = match compared.settings.correction {
-            Correction::RomanoWolf => Correction::Holm,
-            correction => correction,
-        };
+        let correction = compared.settings.correction.without_resamples();
         let p_adjusted = adjust(correction, &tested.iter().map(|tested| tested.p_value).collect::<Vec<_>>());
         Self { tested, p_adjusted, correction, mean: None }
     }

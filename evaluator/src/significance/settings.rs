@@ -1,6 +1,6 @@
 //! The `significance` block: which differences are called real.
 
-use super::{Family, Margin, Test};
+use super::{Correction, Family, Margin, Test};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -41,22 +41,6 @@ pub enum Over {
     Seeds,
 }
 
-/// Adjustment for many comparisons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Correction {
-    /// No adjustment: p-values as they are.
-    None,
-    /// Bonferroni: times the number of comparisons.
-    Bonferroni,
-    /// Holm's step-down.
-    Holm,
-    /// Benjamini and Hochberg's step-up, for the false discovery rate.
-    BenjaminiHochberg,
-    /// Romano and Wolf's step-down, on the largest statistic of jointly resampled comparisons. Tests without a joint resampling take Holm's.
-    RomanoWolf,
-}
-
 /// With fewer resamples, no p-value falls below the usual levels after correction.
 const FEWEST_RESAMPLES: u32 = 1000;
 
@@ -70,22 +54,6 @@ impl Over {
             Self::UsersAndSeeds => "users-and-seeds",
             Self::Users => "users",
             Self::Seeds => "seeds",
-        }
-    }
-}
-
-impl Correction {
-    /// All corrections.
-    pub const ALL: [Self; 5] = [Self::None, Self::Bonferroni, Self::Holm, Self::BenjaminiHochberg, Self::RomanoWolf];
-
-    /// The name in sweep files and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Bonferroni => "bonferroni",
-            Self::Holm => "holm",
-            Self::BenjaminiHochberg => "benjamini-hochberg",
-            Self::RomanoWolf => "romano-wolf",
         }
     }
 }
@@ -126,7 +94,7 @@ impl Significance {
             }
             _ => {}
         }
-        if self.family == Family::AgainstBest && self.correction != Correction::RomanoWolf {
+        if self.family == Family::AgainstBest && !self.correction.is_joint() {
             return refuse(
                 "correction",
                 self.correction.name(),
@@ -139,14 +107,10 @@ impl Significance {
     /// The resamples that a family of so many comparisons needs before any of them can be significant, and the key that sets them; `None` where
     /// those asked for suffice.
     pub fn resamples_needed(&self, comparisons: usize) -> Option<(&'static str, u64)> {
-        let multiplied = |test: &Test| match self.correction {
-            Correction::Bonferroni | Correction::Holm => comparisons,
-            Correction::RomanoWolf if !test.counts_seeds() => comparisons,
-            Correction::RomanoWolf | Correction::None | Correction::BenjaminiHochberg => 1,
-        };
+        let is_joint = |test: &Test| self.correction.is_joint() && test.counts_seeds() && comparisons > 1;
+        let multiplied = |test: &Test| if is_joint(test) { 1 } else { self.correction.multiplies(comparisons) };
         // 1 / (resamples + 1), times the number of comparisons where it is multiplied, has to fall below alpha.
         let needed = |test: &Test| (multiplied(test) as f64 / self.alpha).ceil() as u64;
-        let is_joint = |test: &Test| self.correction == Correction::RomanoWolf && test.counts_seeds() && comparisons > 1;
         let finest = |test: &Test| match is_joint(test) {
             true => Some(("bootstrap_resamples", self.bootstrap_resamples)),
             false => test.kind().finest_p_value(self),

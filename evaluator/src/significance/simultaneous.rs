@@ -2,10 +2,12 @@
 
 use super::{
     adjust,
-    correction::level,
+    correction::{
+        level,
+        romano_wolf::{Adjusted, Draw, step_down},
+    },
     joint::ratio,
     pairs::Pairs,
-    romano_wolf::{Adjusted, Draw, step_down},
 };
 use crate::significance::{Correction, Significance};
 use rayon::prelude::*;
@@ -35,12 +37,10 @@ pub(crate) struct Simultaneous {
     pub(crate) half_widths: Vec<f64>,
 }
 
-/// Adjusts by the correction of the settings. `draw` gives the statistics of a resample, in units of the pairs' scales; romano-wolf's alone asks for it.
+/// Adjusts by the correction of the settings. `draw` gives the statistics of a resample, in units of the pairs' scales; a joint correction alone asks for it.
 pub(crate) fn simultaneous(alone: &Alone<'_>, family: &PairsOfFamily<'_>, resamples: u32, draw: Draw<'_>) -> Simultaneous {
-    match family.settings.correction {
-        Correction::RomanoWolf => by_resamples(alone, family, resamples, draw),
-        correction => by_level(alone, family, correction),
-    }
+    let correction = family.settings.correction;
+    if correction.is_joint() { by_resamples(alone, family, resamples, draw) } else { by_level(alone, family, correction) }
 }
 
 fn by_level(alone: &Alone<'_>, family: &PairsOfFamily<'_>, correction: Correction) -> Simultaneous {

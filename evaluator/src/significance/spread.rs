@@ -92,7 +92,9 @@ impl Spreads {
         let scales = scales(methods);
         let degrees = |method: &MethodValues<'_>| method.replicates.len().saturating_sub(1) as f64;
         let own = |place: usize| Some((found[place]?.0 / scales[place], degrees(&methods[place])));
-        let prior = Prior::fit(&(0..methods.len()).filter_map(own).collect::<Vec<_>>(), independent);
+        // A method whose trainings give every user what another's give, as losses that are one formula do, shows nothing that the other does not.
+        let is_first = |place: &usize| methods[..*place].iter().all(|earlier| earlier.replicates != methods[*place].replicates);
+        let prior = Prior::fit(&(0..methods.len()).filter(is_first).filter_map(own).collect::<Vec<_>>(), independent);
         let interactions: Vec<f64> = found.iter().flatten().map(|(_, interaction)| *interaction).collect();
         let typical = if interactions.is_empty() { 0.0 } else { mean(&interactions) };
         let spread = |place: usize| spread(&methods[place], found[place], prior, typical, scales[place]);
@@ -311,6 +313,20 @@ mod tests {
         // 2 * scipy.stats.t.sf(0.3 / sqrt(2 / 56), 5)
         let alike = over_users(&Differences::new(&[0.5; 6], &[0.2; 6])).p_value(0.3);
         assert!((alike - 0.173_273_58).abs() < 1e-8, "{alike}");
+    }
+
+    #[test]
+    fn a_copy_of_a_method_adds_no_certainty() {
+        let rows = |shift: f64| [A.map(|value| value + shift), A.map(|value| value * 1.1 + shift)];
+        let (one, other) = (rows(0.0), rows(0.3).map(|row| row.map(|value| value * value)));
+        let of = |values: &[&[[f64; 10]; 2]]| {
+            let methods: Vec<_> = values.iter().map(|rows| method("m", Replication::Seeds, &[&rows[0], &rows[1]])).collect();
+            Spreads::new(&methods)
+        };
+        let (two, with_copies) = (of(&[&one, &other]), of(&[&one, &one, &other, &one]));
+        assert_eq!(two.prior, with_copies.prior);
+        assert_eq!((two.methods[0], two.methods[1]), (with_copies.methods[3], with_copies.methods[2]));
+        assert_eq!(of(&[&one]).methods[0], of(&[&one, &one]).methods[1]);
     }
 
     /// By NumPy: the second method is the first, thrice as large, so that both ratios are one, and its variance is nine times as large.

@@ -90,7 +90,7 @@ impl Recommend {
         let planned = session.plan.dataset_of(session.plan.trial_named(&trial.trial)?.2);
         let split = planned.repetition().map_or_else(String::new, |which| format!(", {which}"));
         let (method, trial) = (trial.method, trial.trial);
-        let everything = if self.refit { ", trained on all interactions" } else { "" };
+        let everything = if self.refit { ", trained on all interactions of the prepared dataset" } else { "" };
         let text = format!(
             "{out}: lists of up to {} for {}, by {method} (trial {trial}{split}{everything}){unknown}{left_out}\n",
             number::counted(self.k as usize, "item"),

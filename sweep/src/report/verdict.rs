@@ -143,7 +143,7 @@ fn basis<'a>(input: &Input, pairs: impl Iterator<Item = &'a Pair<'a>> + Clone) -
     };
     // Tests without a joint resampling have another adjustment than the one that was asked for.
     let correction = pairs.map(|pair| pair.row.correction).next().unwrap_or(settings.correction);
-    format!("{test}, {}{holds}", words::correction(correction))
+    format!("{test}, {}{holds}", correction.words())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::{Input, measured::Measured, method::methods, sampled, splits};
 use crate::tables::LeaderboardRow;
 use evaluator::{
-    settings::{Correction, Evaluation, Family, Margin, Mask, Over, RecallDenominator, Test, Ties, Users},
+    settings::{Evaluation, Family, Margin, Mask, Over, RecallDenominator, Test, Ties, Users},
     significance::{Comparison, Spread},
 };
 use std::collections::BTreeSet;
@@ -13,14 +13,14 @@ pub(super) fn test(test: Test, counted: Over, splits: bool) -> String {
     format!("{} over {}", test.words(counted), over(if test.counts_seeds() { counted } else { Over::Users }, splits))
 }
 
-/// Sources of variance; with repeated splits these are what seeds are counted within.
+/// Sources of variance; with repeated splits these stand in the place of seeds, of which each is the mean.
 pub(crate) fn over(over: Over, splits: bool) -> &'static str {
     match (over, splits) {
         (Over::UsersAndSeeds, false) => "users and seeds",
-        (Over::UsersAndSeeds, true) => "users, seeds and splits",
+        (Over::UsersAndSeeds, true) => "users and splits",
         (Over::Users, _) => "users",
         (Over::Seeds, false) => "seeds",
-        (Over::Seeds, true) => "seeds and splits",
+        (Over::Seeds, true) => "splits",
     }
 }
 
@@ -59,16 +59,6 @@ pub(super) fn needed(row: &Comparison, splits: bool) -> Option<String> {
         }
         (_, Some(users)) => Some(format!("about {} would decide", crate::number::counted(two_digits(users) as usize, "user"))),
         _ => None,
-    }
-}
-
-pub(super) fn correction(correction: Correction) -> &'static str {
-    match correction {
-        Correction::None => "not adjusted for the number of comparisons",
-        Correction::Bonferroni => "adjusted after Bonferroni",
-        Correction::Holm => "adjusted after Holm",
-        Correction::BenjaminiHochberg => "adjusted after Benjamini and Hochberg",
-        Correction::RomanoWolf => "adjusted after Romano and Wolf",
     }
 }
 
@@ -115,7 +105,7 @@ pub(super) fn significance(input: &Input, dataset: &str) -> String {
         test(first, counted(input, dataset), splits::are_replicates(input, dataset)),
         crate::number::counted(tested, "comparison"),
         family(&settings.family, |key| title(input, key)),
-        correction(adjusted),
+        adjusted.words(),
         settings.alpha
     );
     match settings.family {

@@ -143,11 +143,11 @@ fn settings(input: &Input) -> Vec<(&'static str, String)> {
     let primary = || input.comparisons.iter().filter(|row| row.primary);
     let counted = |test| words::least_counted(primary().filter(|row| row.test == test), significance.over);
     let tests: Vec<String> = significance.tests.iter().map(|&test| words::test(test, counted(test), splits)).collect();
-    let mut adjusted: Vec<&str> = primary().map(|row| words::correction(row.correction)).collect();
+    let mut adjusted: Vec<&str> = primary().map(|row| row.correction.words()).collect();
     adjusted.sort_unstable();
     adjusted.dedup();
     if adjusted.is_empty() {
-        adjusted.push(words::correction(significance.correction));
+        adjusted.push(significance.correction.words());
     }
     let metrics: Vec<String> = evaluation.metric_ats().iter().map(ToString::to_string).collect();
     vec![

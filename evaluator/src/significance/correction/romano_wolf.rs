@@ -10,7 +10,42 @@
 //!
 //! Against the best: which method is best was found in the same data, so that its comparisons are those of all pairs, of which they are reported.
 
+use super::{Correction, CorrectionKind, holm::Holm};
 use rayon::prelude::*;
+
+/// `romano-wolf`
+pub(super) struct RomanoWolf;
+
+/// Without a joint resampling Holm's is the step-down that is left.
+impl CorrectionKind for RomanoWolf {
+    fn name(&self) -> &'static str {
+        "romano-wolf"
+    }
+
+    fn words(&self) -> &'static str {
+        "adjusted after Romano and Wolf"
+    }
+
+    fn adjust(&self, p_values: &[f64]) -> Vec<f64> {
+        Holm.adjust(p_values)
+    }
+
+    fn level(&self, alpha: f64, comparisons: usize, significant: usize) -> f64 {
+        Holm.level(alpha, comparisons, significant)
+    }
+
+    fn multiplies(&self, comparisons: usize) -> usize {
+        Holm.multiplies(comparisons)
+    }
+
+    fn is_joint(&self) -> bool {
+        true
+    }
+
+    fn without_resamples(&self, _own: Correction) -> Correction {
+        Correction::Holm
+    }
+}
 
 /// Resamples that one task draws.
 const CHUNK: u32 = 256;
