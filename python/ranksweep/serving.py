@@ -100,7 +100,7 @@ def refit(
     given = {"method": method, "trial": trial, "dataset": dataset}
     flags = [f"--{name}={value}" for name, value in given.items() if value is not None]
     text = command(["refit"], sweep, [*flags, *options(storage, threads, memory)], progress)
-    return re.findall(r"\(trial ([0-9a-f]+)\) on all", text)[-1]
+    return str(re.findall(r"\(trial ([0-9a-f]+)\) on all", text)[-1])
 
 
 @dataclass(frozen=True)
