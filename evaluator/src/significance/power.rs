@@ -83,15 +83,6 @@ pub(crate) struct Measured<'a> {
     pub(crate) widened: f64,
 }
 
-/// What a verdict is about.
-#[derive(Clone, Copy)]
-enum Target {
-    /// A difference of this size from zero.
-    Difference(f64),
-    /// What is left of the margin, on either side.
-    Equivalence(f64),
-}
-
 /// What would decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needed {
@@ -113,27 +104,25 @@ impl Measured<'_> {
     /// What is needed for a verdict on a difference of size `size`: that it is not zero, or that it is within the margin.
     pub(crate) fn needed(&self, size: f64, margin: Option<f64>) -> Needed {
         let left = margin.map(|margin| margin - size).filter(|&left| left > 0.0);
-        let told = self.needed_for(Target::Difference(size));
-        left.map_or(told, |left| told.or(self.needed_for(Target::Equivalence(left))))
+        let told = self.needed_for(size, POWER);
+        left.map_or(told, |left| told.or(self.needed_for(left, f64::midpoint(POWER, 1.0))))
     }
 
-    fn needed_for(&self, target: Target) -> Needed {
+    /// What is needed to tell a difference of size `target` from zero with this power.
+    fn needed_for(&self, target: f64, power: f64) -> Needed {
         let fewest = self.replicates.into_iter().flatten().min().unwrap_or(1).max(1);
-        let replicates = first(u64::from(fewest), u64::from(MOST_REPLICATES), |count| self.decides(target, count as u32, self.users));
-        let users = first(2, MOST_USERS, |users| self.decides(target, fewest, users));
+        let replicates =
+            first(u64::from(fewest), u64::from(MOST_REPLICATES), |count| self.detectable(count as u32, self.users, power) <= target);
+        let users = first(2, MOST_USERS, |users| self.detectable(fewest, users, power) <= target);
         Needed { replicates: replicates.map(|count| count as u32), users }
     }
 
-    /// Whether [`POWER`] of sweeps with so many replicates and users come to a verdict. Each replicate more of a method that has some is a degree of
-    /// freedom more.
-    fn decides(&self, target: Target, replicates: u32, users: u64) -> bool {
+    /// The smallest difference that a share `power` of sweeps with so many replicates and users tell from zero. Each replicate more of a method that has
+    /// some is a degree of freedom more.
+    fn detectable(&self, replicates: u32, users: u64, power: f64) -> f64 {
         let more: f64 = self.replicates.iter().flatten().map(|&count| f64::from(replicates.saturating_sub(count))).sum();
         let crossed = self.variances.crossed(replicates, users as f64, self.degrees + more);
-        let (size, power) = match target {
-            Target::Difference(size) => (size, POWER),
-            Target::Equivalence(left) => (left, f64::midpoint(POWER, 1.0)),
-        };
-        self.widened * scale(&crossed, self.quantiles) + quantile(power) * crossed.standard_error() <= size
+        self.widened * scale(&crossed, self.quantiles) + quantile(power) * crossed.standard_error()
     }
 }
 

@@ -146,7 +146,7 @@ impl<'a> Directory<'a> {
         let names = self.names();
         let reason = match (&names[..], self.at.name().to_ascii_lowercase().ends_with(SUFFIX)) {
             ([], _) => "the archive holds no file; download it again".to_owned(),
-            _ if !names.is_empty() && names.iter().all(|name| name.ends_with(".npy")) => {
+            _ if names.iter().all(|name| name.ends_with(".npy")) => {
                 "it is a file of NumPy or SciPy (`.npz`), which is not read here: from Python `ranksweep.Source.from_frame` takes a frame of users and items".to_owned()
             }
             ([first, ..], true) => {

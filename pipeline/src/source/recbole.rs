@@ -79,10 +79,7 @@ fn columns(at: &Location) -> Result<Columns> {
         );
         return Err(Error::file(at, reason));
     }
-    let has = |name: &str| {
-        let names = header.iter().flat_map(|header| header.fields.iter());
-        names.map(|field| field.split(|&byte| byte == b':').next().unwrap_or_default()).any(|field| field == name.as_bytes())
-    };
+    let has = |name: &str| names().any(|field| field.split(':').next() == Some(name));
     let optional = |name: &str| has(name).then(|| ColumnRef::Name(name.to_owned()));
     Ok(Columns { rating: optional("rating"), timestamp: optional("timestamp"), ..Columns::named("user_id", "item_id", None, None) })
 }

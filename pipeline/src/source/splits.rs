@@ -58,13 +58,13 @@ impl SourceKind for Splits {
 
     /// A file called `train` with one called `test` beside it, and perhaps one called `valid`, alone or in a folder.
     fn recognise(beginning: &Beginning) -> Result<Option<Self>> {
-        let names_more = beginning.known.rating.is_some() || beginning.known.timestamp.is_some();
-        let Some(train) = train_of(&beginning.path)?.filter(|_| !names_more) else { return Ok(None) };
-        let Some(test) = beside(&train, TEST)? else { return Ok(None) };
-        let mut validation = None;
-        for word in VALIDATION {
-            validation = if validation.is_none() { beside(&train, word)? } else { validation };
+        // It has no such columns.
+        if beginning.known.rating.is_some() || beginning.known.timestamp.is_some() {
+            return Ok(None);
         }
+        let Some(train) = train_of(&beginning.path)? else { return Ok(None) };
+        let Some(test) = beside(&train, TEST)? else { return Ok(None) };
+        let validation = VALIDATION.into_iter().find_map(|word| beside(&train, word).transpose()).transpose()?;
         let of_train = Beginning::read(&train, beginning.known.clone())?;
         let Some(Delimited { separator, header, columns: Columns { user, item, .. }, .. }) = Delimited::recognise(&of_train)? else {
             return Ok(None);

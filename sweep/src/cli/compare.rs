@@ -38,7 +38,7 @@ impl Compare {
         let sweeps = self.sweeps.iter().map(|path| read(path, global)).collect::<Result<Vec<Ran>>>()?;
         let compared = Compared::new(&sweeps, self.metric, self.against.as_deref())?;
         let folder = folder.unwrap_or_else(|| sweeps[0].session.folder().join(COMPARED));
-        COMPARISON.iter().try_for_each(|file| check_out_of_storage(sweeps[0].session.storage(), &folder.join(file)))?;
+        check_out_of_storage(sweeps[0].session.storage(), &folder.join(COMPARISON[0]))?;
         let written = compared.write(&folder)?;
         let style = Style { width: output::width(), color: output::is_colored() };
         output::print(&format!("{}\n{folder}: {}\n", compared.terminal(style), written.join(", ")))?;

@@ -49,7 +49,7 @@ impl Export {
     fn vectors(&self, out: &Location, global: &Global) -> Result<String> {
         let session = Session::ran(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let model = model::read(&session, self.dataset.as_deref(), self.method.as_deref(), self.trial.as_deref())?;
-        let similarity = write_vectors(out, &model, self.format, &|file| runner::check_out(&session, &self.sweep, file))?;
+        let similarity = write_vectors(out, &model, self.format, &|files| runner::check_out(&session, &self.sweep, files))?;
         let similarity = serde_json::to_value(similarity)?;
         let (trial, users, items) = (&model.trial, model.dataset.users(), model.dataset.items());
         Ok(format!(
@@ -85,7 +85,7 @@ impl Export {
         let mut text = String::new();
         for planned in session.plan.datasets.iter().filter(is_asked) {
             let dataset = session.read_dataset(planned, true).with_context(|| format!("dataset {}", planned.quoted()))?;
-            let check = |file: &Location| runner::check_out(&session, &self.sweep, file);
+            let check = |files: &[Location]| runner::check_out(&session, &self.sweep, files);
             let folder = write_splits(out, &folder(planned), &dataset, self.format, &check)?;
             let [train, validation, test] = [&dataset.train, &dataset.validation, &dataset.test].map(dataset::Interactions::len);
             let fold_in = dataset.fold_in.as_ref().map_or_else(String::new, |folded| format!(" {} fold-in,", folded.len()));

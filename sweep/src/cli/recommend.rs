@@ -68,7 +68,7 @@ impl Recommend {
             return Err(Usage("--seen evaluate: with --refit a model has learned the test part, so that its lists cannot be judged against it: leave one of the two out".to_owned()).into());
         }
         let session = Session::ran(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
-        runner::check_out(&session, &self.sweep, &out)?;
+        runner::check_out(&session, &self.sweep, std::slice::from_ref(&out))?;
         let mut model = model::read(&session, self.dataset.as_deref(), self.method.as_deref(), self.trial.as_deref())?;
         if self.refit {
             (model.dataset, model.stored) = runner::refitted(&session, &model.trial.trial, model.dataset)?;

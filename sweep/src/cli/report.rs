@@ -46,9 +46,7 @@ impl ReportArguments {
             }
         };
         let session = self.plan.open_ran(&self.sweep, global)?;
-        if let Some(out) = &out {
-            runner::check_out(&session, &self.sweep, out)?;
-        }
+        runner::check_out(&session, &self.sweep, out.as_slice())?;
         let results = Results::read(&session)?;
         let report = runner::report(&session, &results)?;
         if let Some(folder) = figures {

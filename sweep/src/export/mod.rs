@@ -33,8 +33,8 @@ pub(crate) enum ExportFormat {
     Parquet,
 }
 
-/// Refuses a place that must not be written over.
-type Check<'a> = &'a dyn Fn(&Location) -> Result<()>;
+/// Refuses places that must not be written over.
+type Check<'a> = &'a dyn Fn(&[Location]) -> Result<()>;
 
 /// A file that is written: its name and its content.
 type File = (String, Vec<u8>);
@@ -108,7 +108,8 @@ pub(crate) fn write_vectors(out: &Location, model: &Model, format: ExportFormat,
 }
 
 fn write(folder: &Location, dataset: &Dataset, files: Vec<File>, check: Check<'_>) -> Result<()> {
-    let files: Vec<File> = files.into_iter().chain(ids::files(dataset)?).collect();
-    files.iter().try_for_each(|(name, _)| check(&folder.join(name)))?;
-    files.into_iter().try_for_each(|(name, content)| Ok(folder.join(&name).write(content)?))
+    let (places, contents): (Vec<Location>, Vec<Vec<u8>>) =
+        files.into_iter().chain(ids::files(dataset)?).map(|(name, content)| (folder.join(&name), content)).unzip();
+    check(&places)?;
+    places.iter().zip(contents).try_for_each(|(place, content)| Ok(place.write(content)?))
 }

@@ -52,22 +52,18 @@ impl Tables {
             || self.plan(folder).is_some_and(|stored| plan.is_same_content(&stored))
     }
 
-    /// That a folder still has the plan and, by their sizes, the tables that this process has written: another process that writes there at the same time takes some away.
-    ///
-    /// # Errors
-    /// In words, where a file is gone or another one; a store that fails.
-    fn check_alone(&self, folder: &Location) -> Result<()> {
+    /// Whether a folder still has the plan that this process has written, which another process that writes tables there replaces first.
+    fn has_own_plan(&self, folder: &Location) -> Result<bool> {
+        match self.at(folder, PLAN)?.read() {
+            Err(Error::NotFound { .. } | Error::Damaged { .. }) => Ok(false),
+            read => Ok(read.map(|_| true)?),
+        }
+    }
+
+    /// Whether a folder still has the tables that this process has written, by their sizes: another process takes some away.
+    fn has_own_tables(&self, folder: &Location) -> Result<bool> {
         let found: HashMap<String, u64> = folder.listing()?.into_iter().map(|listed| (listed.at.to_string(), listed.bytes)).collect();
-        let is_there = |(name, entry): (&String, &FileEntry)| found.get(&folder.join(name).to_string()) == Some(&entry.bytes);
-        let plan = match self.at(folder, PLAN)?.read() {
-            Err(Error::NotFound { .. } | Error::Damaged { .. }) => false,
-            read => read.map(|_| true)?,
-        };
-        ensure!(
-            plan && self.files.iter().all(is_there),
-            "another process changed the tables in {folder} at the same time: give each sweep file a `name` of its own, and run `ranksweep evaluate` again, one at a time"
-        );
-        Ok(())
+        Ok(self.files.iter().all(|(name, entry)| found.get(&folder.join(name).to_string()) == Some(&entry.bytes)))
     }
 
     /// Writes the marker of these files.
@@ -76,9 +72,16 @@ impl Tables {
     /// Where another process writes tables into the folder at the same time; a store that fails.
     pub(super) fn write(folder: &Location, files: Files) -> Result<()> {
         let tables = Self { files };
-        tables.check_alone(folder)?;
+        let check = |is_alone: bool| {
+            ensure!(
+                is_alone,
+                "another process changed the tables in {folder} at the same time: give each sweep file a `name` of its own, and run `ranksweep evaluate` again, one at a time"
+            );
+            Ok(())
+        };
+        check(tables.has_own_plan(folder)? && tables.has_own_tables(folder)?)?;
         folder.join(FILE).write(marker::text(&tables))?;
-        tables.check_alone(folder)
+        check(tables.has_own_plan(folder)?)
     }
 
     /// The files' names, in order.

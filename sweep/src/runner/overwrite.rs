@@ -5,13 +5,32 @@ use crate::usage::Usage;
 use anyhow::Result;
 use dataset::Location;
 
-/// Refuses a place of `--out` whose content a sweep needs, or where it would be read as the sweep's.
+/// Refuses places of `--out` whose content a sweep needs, or where it would be read as the sweep's.
 ///
 /// # Errors
 /// [`Usage`] that says what stands there; a store that fails.
-pub(crate) fn check_out(session: &Session, sweep: &str, out: &Location) -> Result<()> {
-    check_out_of_storage(session.storage(), out)?;
-    needed(session, sweep, out)?.map_or(Ok(()), |what| Err(refusal(out, what)))
+pub(crate) fn check_out(session: &Session, sweep: &str, outs: &[Location]) -> Result<()> {
+    let folders: Vec<Location> = read_whole(session)?;
+    let mut existing = Vec::new();
+    for out in outs {
+        check_out_of_storage(session.storage(), out)?;
+        if folders.iter().any(|folder| below(folder, out).is_some()) {
+            return Err(refusal(out, "in a folder of which the sweep reads all files"));
+        }
+        // To look into a pipe is to open it.
+        if !out.is_pipe_or_device() && out.exists()? {
+            existing.push(out);
+        }
+    }
+    if existing.is_empty() {
+        return Ok(());
+    }
+    for (place, what) in read(session, sweep) {
+        if let Some(out) = existing.iter().find(|out| place.is_same(out)) {
+            return Err(refusal(out, what));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a place of `--out` that a storage keeps for itself.
@@ -32,35 +51,21 @@ fn refusal(out: &Location, what: &str) -> anyhow::Error {
     Usage(format!("--out: {out} is {what}; name another place")).into()
 }
 
-/// What of a sweep a place is, where it is something that it reads.
-fn needed(session: &Session, sweep: &str, out: &Location) -> Result<Option<&'static str>> {
-    for (_, preparation) in session.preparations() {
-        for (_, path) in preparation.source.files() {
-            if let Some(folder) = path.strip_suffix('/').filter(|folder| !folder.is_empty())
-                && below(&Location::parse(folder)?, out).is_some()
-            {
-                return Ok(Some("in a folder of which the sweep reads all files"));
-            }
-        }
-    }
-    // To look into a pipe is to open it.
-    if out.is_pipe_or_device() || !out.exists()? {
-        return Ok(None);
-    }
-    let is = |place: &Location| place.is_same(out);
-    if Location::parse(sweep).is_ok_and(|file| is(&file)) {
-        return Ok(Some("the sweep file, which would be lost"));
-    }
+/// The folders of which a sweep reads all files.
+fn read_whole(session: &Session) -> Result<Vec<Location>> {
+    let paths = session.preparations().flat_map(|(_, preparation)| preparation.source.files());
+    let folders = paths.filter_map(|(_, path)| path.strip_suffix('/')).filter(|folder| !folder.is_empty());
+    folders.map(|folder| Ok(Location::parse(folder)?)).collect()
+}
+
+/// The files that a sweep reads, and what each of them is.
+fn read(session: &Session, sweep: &str) -> Vec<(Location, &'static str)> {
+    let file = Location::parse(sweep).ok().map(|file| (file, "the sweep file, which would be lost"));
     let sources = session.preparations().flat_map(|(_, preparation)| preparation.source.places());
-    if sources.into_iter().any(|file| is(&file)) {
-        return Ok(Some("a source file of the sweep, which would be lost"));
-    }
-    for (.., planned) in session.plan.trials() {
-        if session.model_files(planned).is_ok_and(|files| files.values().any(is)) {
-            return Ok(Some("a file of a model of the sweep, which would be lost"));
-        }
-    }
-    Ok(None)
+    let models = session.plan.trials().filter_map(|(.., planned)| session.model_files(planned).ok()).flat_map(|files| files.into_values());
+    let sources = sources.map(|file| (file, "a source file of the sweep, which would be lost"));
+    let models = models.map(|file| (file, "a file of a model of the sweep, which would be lost"));
+    file.into_iter().chain(sources).chain(models).collect()
 }
 
 /// Whether a path below `sweeps` is what a marker speaks for, or the marker.

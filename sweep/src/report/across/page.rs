@@ -25,7 +25,7 @@ pub(in crate::report) struct ComparisonSection {
     rows: Vec<AverageRankRow>,
     friedman: String,
     how_to_read: String,
-    left_out: Option<String>,
+    remarks: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -75,7 +75,7 @@ impl ComparisonSection {
             rows: across.methods.iter().enumerate().map(row).collect(),
             friedman: words::friedman(across),
             how_to_read: words::how_to_read(across),
-            left_out: words::left_out(across),
+            remarks: words::remarks(across),
         })
     }
 }

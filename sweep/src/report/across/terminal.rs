@@ -16,7 +16,7 @@ pub(super) fn terminal(across: &AcrossDatasets, style: Style) -> String {
     lines.push(String::new());
     lines.push(style.wrap(&style.bold(&words::verdict(across))));
     lines.push(style.wrap(&words::how_to_read(across)));
-    lines.extend(words::left_out(across).map(|sentence| style.wrap(&sentence)));
+    lines.extend(words::remarks(across).map(|sentence| style.wrap(&sentence)));
     lines.join("\n")
 }
 

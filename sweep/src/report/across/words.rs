@@ -128,8 +128,8 @@ pub(super) fn how_to_read(across: &AcrossDatasets) -> String {
     )
 }
 
-/// The methods that could not be compared, and the datasets that are no observations of their own.
-pub(super) fn left_out(across: &AcrossDatasets) -> Option<String> {
+/// Which methods could not be compared, and which datasets are no observations of their own.
+pub(super) fn remarks(across: &AcrossDatasets) -> Option<String> {
     let left_out = (!across.left_out.is_empty()).then(|| format!("Left out: {}.", across.left_out.join("; ")));
     let of_one_source = across.of_one_source.iter().map(|names| {
         format!(
@@ -176,10 +176,10 @@ mod tests {
     #[test]
     fn datasets_of_one_source_are_named() {
         let mut across = across(&[&[0.1, 0.2], &[0.3, 0.4], &[0.2, 0.3]]);
-        assert_eq!(left_out(&across), None);
+        assert_eq!(remarks(&across), None);
         across.of_one_source = vec![vec!["half".to_owned(), "tenth".to_owned()]];
         let expected = "half and tenth were prepared from the same files or settings: the tests take them for datasets of their own, and are too sure for that.";
-        assert_eq!(left_out(&across).as_deref(), Some(expected));
+        assert_eq!(remarks(&across).as_deref(), Some(expected));
     }
 
     #[test]
