@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Adds a loss, a sampler with a pool and a rule of its own, a backbone, a metric, a source and a significance test to a copy of the repository, each by one
-file and its lines in the list beside it, and compiles all crates: a kind that another file has to know fails this.
+"""Adds a loss, a sampler with a pool and a rule of its own, a backbone, an optimizer, a metric, a source, a split, a significance test and a correction to a copy of
+the repository, each by one file and its lines in the list beside it, and compiles all crates: a kind that another file has to know fails this.
 
     python3 .ci/add_kinds.py
 
@@ -147,6 +147,44 @@ impl ClosedForm for FirstItems {
 }
 """
 
+OPTIMIZER = """//! The sign of the gradient.
+
+use super::{Facts, Optimizer, OptimizerKind, Shared, Step};
+use serde::{Deserialize, Serialize};
+""" + SETTINGS.format(name="sign", kind="Sign", fields="\n    /// Length of a step.\n    pub learning_rate: f64,\n") + """
+impl OptimizerKind for Sign {
+    fn facts(&self) -> Facts {
+        Facts { paper: "–", idle_rows: "stay" }
+    }
+
+    fn shared(&self) -> Shared {
+        Shared { learning_rate: self.learning_rate, learning_rate_decay: None, weight_decay: 0.0, batch_l2: None }
+    }
+
+    fn with_learning_rate(&self, learning_rate: f64) -> Optimizer {
+        Optimizer::Sign(Self { learning_rate })
+    }
+
+    fn step(&self, _step: u64) -> Step {
+        Step {
+            weight_decay: 0.0,
+            shrinkage: 1.0,
+            first_decay: 0.0,
+            first_gain: 1.0,
+            second_decay: 0.0,
+            second_gain: 1.0,
+            second_scale: 1.0,
+            rate: self.learning_rate as f32,
+            epsilon: f32::MIN_POSITIVE,
+        }
+    }
+
+    fn moves_all_rows(&self) -> bool {
+        false
+    }
+}
+"""
+
 METRIC = """//! The last rank that counts, over the list's length.
 
 use super::{Measure, MetricKind, hits};
@@ -214,6 +252,49 @@ impl TestKind for NoTest {
 }
 """
 
+SPLIT = """//! Everything is train.
+
+use super::{Borders, SplitKind};
+use crate::{Result, edges::Edges};
+use serde::{Deserialize, Serialize};
+""" + SETTINGS.format(name="whole", kind="Whole", fields="") + """
+impl SplitKind for Whole {
+    fn has_validation(&self) -> bool {
+        false
+    }
+
+    fn hold_out(&self, _edges: &mut Edges, _borders: &Borders) -> Result<()> {
+        Ok(())
+    }
+}
+"""
+
+CORRECTION = """//! Sidak's: the level of independent comparisons.
+
+use super::kind::CorrectionKind;
+
+/// `sidak` in a sweep file.
+pub(super) struct Sidak;
+
+impl CorrectionKind for Sidak {
+    fn name(&self) -> &'static str {
+        "sidak"
+    }
+
+    fn words(&self) -> &'static str {
+        "adjusted after Sidak"
+    }
+
+    fn adjust(&self, p_values: &[f64]) -> Vec<f64> {
+        p_values.iter().map(|p| 1.0 - (1.0 - p).powf(p_values.len() as f64)).collect()
+    }
+
+    fn level(&self, alpha: f64, comparisons: usize, _significant: usize) -> f64 {
+        1.0 - (1.0 - alpha).powf(1.0 / comparisons as f64)
+    }
+}
+"""
+
 # The new file, and the lines of the list beside it: after which line, what.
 KINDS = {
     "trainer/losses/src/doubled_bpr.rs": (LOSS, "trainer/losses/src/lib.rs", [
@@ -225,11 +306,17 @@ KINDS = {
     "trainer/models/src/first_items.rs": (BACKBONE, "trainer/models/src/lib.rs", [
         ("mod facts;", "mod first_items;"), ("pub use facts::Facts;", "pub use first_items::FirstItems;"),
         ("    closed_form {", "        /// Items by their number.\n        FirstItems,")]),
+    "trainer/optimizers/src/sign.rs": (OPTIMIZER, "trainer/optimizers/src/lib.rs", [
+        ("mod sgd;", "mod sign;"), ("pub use sgd::Sgd;", "pub use sign::Sign;"), ("optimizers! {", "    /// The sign of the gradient.\n    Sign,")]),
     "evaluator/src/metric/last_hit.rs": (METRIC, "evaluator/src/metric/mod.rs", [
         ("mod hit_rate;", "mod last_hit;"), ("metrics! {", "    /// The last rank that counts.\n    LastHit in last_hit,")]),
     "pipeline/src/source/empty.rs": (SOURCE, "pipeline/src/source/mod.rs", [
         ("mod delimited;", "mod empty;"), ("pub use delimited::Delimited;", "pub use empty::Empty;"),
         ("sources! {", "    /// No rows at all.\n    Empty,")]),
+    "pipeline/src/split/whole.rs": (SPLIT, "pipeline/src/split/mod.rs", [
+        ("mod validation;", "mod whole;"), ("pub use users::Users;", "pub use whole::Whole;"), ("splits! {", "    /// Everything is train.\n    Whole,")]),
+    "evaluator/src/significance/correction/sidak.rs": (CORRECTION, "evaluator/src/significance/correction/mod.rs", [
+        ("pub(crate) mod romano_wolf;", "mod sidak;"), ("corrections! {", "    /// Sidak's.\n    Sidak in sidak,")]),
     "evaluator/src/significance/no_test.rs": (TEST, "evaluator/src/significance/mod.rs", [
         ("mod moderation;", "mod no_test;"), ("tests! {", "    /// None.\n    NoTest in no_test,")]),
 }

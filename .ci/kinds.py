@@ -19,7 +19,7 @@ ENUMS = {
     "Loss": ("trainer/losses/src/lib.rs", r"^losses! \{(.*?)^\}", "trainer/losses/src"),
     "Sampler": ("trainer/samplers/src/lib.rs", r"^samplers! \{(.*?)^\}", "trainer/samplers/src"),
     "Backbone": ("trainer/models/src/lib.rs", r"^backbones! \{(.*?)^\}", "trainer/models/src"),
-    "Optimizer": ("trainer/optimizers/src/lib.rs", r"^pub enum Optimizer \{(.*?)^\}", "trainer/optimizers/src"),
+    "Optimizer": ("trainer/optimizers/src/lib.rs", r"^optimizers! \{(.*?)^\}", "trainer/optimizers/src"),
     "Source": ("pipeline/src/source/mod.rs", r"^sources! \{(.*?)^\}", "pipeline/src/source"),
     "Split": ("pipeline/src/split/mod.rs", r"^splits! \{(.*?)^\}", "pipeline/src/split"),
     "Metric": ("evaluator/src/metric/mod.rs", r"^metrics! \{(.*?)^\}", "evaluator/src/metric"),

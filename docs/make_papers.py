@@ -5,8 +5,9 @@
 
 Each paper has a folder of sweep files, a table of the numbers that these can be set beside (printed*.csv), and one of the numbers that they cannot
 (not-judged.csv, with the reason); together these are all numbers of the paper's tables of results, each once. A sweep that reads the paper otherwise than another
-one is named in other-readings.csv: numbers that both have, and claims of the same place, are counted of the other one; where no other one is named, because
-the reading was found with its test values in view, nothing of it is counted. `method` confines a line to what names that method. Verdicts are those of reproduction.parquet and claims.parquet,
+one is named in other-readings.csv: numbers that both have, and claims of the same place, are counted of the other one; where no other one is named, nothing of it
+is counted, for the reason that `reading` gives. `method` and `metric` confine a line to what names that method, and to a metric. Claims that one test has judged,
+as those of methods that are copies of each other, are counted once. Verdicts are those of reproduction.parquet and claims.parquet,
 which `ranksweep run` writes. What a sweep gave is kept in docs/papers/results/, so that one can be run again without the others: those that
 are not in the folder keep their lines. Claims that a sweep file has got since then have no result; a printed value that is another one now, or a claim
 that is gone, stops. What was found out about the differences is written by hand, in docs/papers/notes/, and goes below the tables.
@@ -88,7 +89,7 @@ class Paper:
         printed = {tuple(line[key] for key in KEY): line for line in self.printed}
         self.others = lines(folder / "not-judged.csv")
         readings = folder / "other-readings.csv"
-        self.readings = {line["sweep"]: line for line in lines(readings)}
+        self.readings = lines(readings)
         self.results = collections.defaultdict(list)
         for file, result in self.run.items():
             for row in result["numbers"]:
@@ -107,16 +108,20 @@ class Paper:
         sweeps = {file.stem for file, _ in found}
 
         def is_of_another(file, row):
-            line = self.readings.get(file.stem)
-            if line is None or line["method"] not in row.get("claim", row.get("method")):
-                return False
-            return not line["of"] or line["of"] in sweeps
+            line = self.reading(file, row)
+            return line is not None and (not line["of"] or line["of"] in sweeps)
 
         return [(file, row) for file, row in found if not is_of_another(file, row)]
 
-    def found_in_view(self, key):
-        """Whether a number has a result alone of a reading that was found with its test values in view."""
-        return any(not self.readings.get(file.stem, {"of": file.stem})["of"] for file, _ in self.results.get(key, []))
+    def reading(self, file, row):
+        """The line of other-readings.csv that a number or a claim of a sweep is of; none where it is counted."""
+        name = row.get("claim", row.get("method"))
+        fits = (line for line in self.readings if line["sweep"] == file.stem and line["method"] in name and line["metric"] in ("", row["metric"]))
+        return next(fits, None)
+
+    def is_not_counted(self, key):
+        """Whether a number has a result alone of a reading of which nothing is counted."""
+        return any((line := self.reading(file, row)) is not None and not line["of"] for file, row in self.results.get(key, []))
 
     def result(self, line):
         """The sweep and the row of a number: of the sweep that is named after its table, where several have it."""
@@ -127,7 +132,7 @@ class Paper:
         """The numbers whose sweep was not run, by its file and the dataset."""
         found = collections.defaultdict(list)
         for line, _, row in self.numbers():
-            if row is None and not self.found_in_view(tuple(line[key] for key in KEY)):
+            if row is None and not self.is_not_counted(tuple(line[key] for key in KEY)):
                 files = [file for file, sweep in self.files.items() if file not in self.run and asks_for(sweep, line)]
                 if not files:
                     raise ValueError(f"{self.id}/{line['at']}: {line['method']} has no result, and no sweep that was not run is to give it")
@@ -146,8 +151,8 @@ class Paper:
             verdict = row and row["verdict"]
             if verdict in VERDICTS:
                 judged[verdict] += 1
-            elif row is None and self.found_in_view(tuple(line[key] for key in KEY)):
-                reasons[IN_VIEW] += 1
+            elif row is None and self.is_not_counted(tuple(line[key] for key in KEY)):
+                reasons[NOT_COUNTED] += 1
             else:
                 reasons[UNJUDGED[verdict]] += 1
         for line in self.others:
@@ -176,6 +181,13 @@ class Paper:
             once.setdefault(tuple(row[key] for key in ("dataset", "place", "claim", "metric", "cutoff")), (file, row))
         return list(once.values())
 
+    def different_claims(self):
+        """The claims without those that the same test has judged as one before."""
+        once = {}
+        for number, (file, row) in enumerate(self.claims()):
+            once.setdefault(same_test(file, row) or number, (file, row))
+        return list(once.values())
+
     def numbers_of_other_readings(self):
         """The lines of other readings, which are not counted: each with its sweep, and the row of its result."""
         for line in self.printed:
@@ -194,7 +206,15 @@ UNJUDGED = {
 }
 
 
-IN_VIEW = "its reading was found with its test values in view: above, and not counted"
+NOT_COUNTED = "its reading is not counted, for the reason that stands with it above"
+
+
+def same_test(file, row):
+    """What claims have in common that one test has judged: methods that are copies of each other, or a trend over three values, which is the last against the first."""
+    if row["difference"] is None or row["ci_low"] is None:
+        return None
+    numbers = sorted(abs(row[name]) for name in ("difference", "ci_low", "ci_high"))
+    return (file, row["dataset"], row["metric"], row["cutoff"], *(f"{number:.10g}" for number in numbers))
 
 
 def is_of_table(file, line):
@@ -274,7 +294,7 @@ def claims_in_words(counts):
 
 def page(paper):
     judged, reasons = paper.states()
-    claims, undecided = collections.Counter(row["verdict"] for _, row in paper.claims()), reasons[UNJUDGED["undecided"]]
+    claims, undecided = collections.Counter(row["verdict"] for _, row in paper.different_claims()), reasons[UNJUDGED["undecided"]]
     total = len(paper.printed) + len(paper.others)
     different = paper.different()
     different = "" if different == sum(judged.values()) else f"The judged ones are {different} different ones, as some stand in several tables.\n"
@@ -305,10 +325,12 @@ they are those that were planned, also the ones that a search skips.
 
 Not counted: of what the paper leaves open these sweeps have another reading.
 
-{table(["sweep file", "reading", *header], [[link(file), paper.readings[file.stem]["reading"], *number_line(line, file, row)] for line, file, row in others])}"""
+{table(["sweep file", "reading", *header], [[link(file), paper.reading(file, row)["reading"], *number_line(line, file, row)] for line, file, row in others])}"""
     if claims:
         header = ["in the paper", "dataset", "claim", "metric", "difference", "with its interval", "adjusted p", "seeds", "verdict"]
-        text += f"\n## The claims\n\n{table(header, [claim_line(*claim) for claim in paper.claims()])}"
+        different = paper.different_claims()
+        body = [claim_line(*claim)[:-1] + [claim_line(*claim)[-1] + ("" if claim in different else ", by the test of another one")] for claim in paper.claims()]
+        text += f"\n## The claims\n\n{table(header, body)}"
     others = paper.claims_of_other_readings()
     if others:
         text += f"""
@@ -316,7 +338,7 @@ Not counted: of what the paper leaves open these sweeps have another reading.
 
 Not counted: of what the paper leaves open these sweeps have another reading.
 
-{table(["sweep file", "reading", *header], [[link(file), paper.readings[file.stem]["reading"], *claim_line(file, row)] for file, row in others])}"""
+{table(["sweep file", "reading", *header], [[link(file), paper.reading(file, row)["reading"], *claim_line(file, row)] for file, row in others])}"""
     text += f"\n## Undecided and not judged\n\n{table(['numbers', 'reason'], [[count, reason] for reason, count in reasons.most_common()])}"
     if waiting := paper.waiting():
         header = ["sweep file", "in the paper", "dataset", "methods", "metrics", "numbers"]
@@ -331,7 +353,7 @@ def summary(papers):
     body, claim_body, total = [], [], collections.Counter()
     for paper in papers:
         judged, reasons = paper.states()
-        claims = collections.Counter(row["verdict"] for _, row in paper.claims())
+        claims = collections.Counter(row["verdict"] for _, row in paper.different_claims())
         count = sum(judged.values()) + sum(reasons.values())
         waiting = reasons[UNJUDGED[None]]
         total.update(judged), total.update({"all": count, "waiting": waiting, "undecided": reasons[UNJUDGED["undecided"]]})
@@ -347,10 +369,9 @@ Made by `python docs/make_papers.py runs`; not edited by hand. Every number of t
 **reproduced**, as the interval of the difference between our mean and the number lies within 5% of it; **contradicted**, as the two differ and are not known
 to be so near; **undecided**, as neither can be told with the seeds there are; or **not judged**, for a reason that stands on the paper's page. Claims are
 judged over users and seeds, those of how fast a method learns over seeds alone, adjusted after Holm for all claims of a sweep as it ran; one that sweeps of several
-readings have is counted once.
-[statistics.md](statistics.md#beside-a-paper) has the tests. Seeds were added to four sweeps after a verdict of "undecided" had been seen, which makes wrong verdicts likelier
-than the level says: the fourth and fifth of BPR on XSimGCL on Electronic, the third of BPR on Gowalla and the third of XSimGCL on Health (all of paper 001), and the third
-of BPR on Yelp-2018 (paper 002).
+readings have is counted once, and so are claims that one test has judged, as methods are copies of each other or a trend over three values is the last against the first.
+[statistics.md](statistics.md#beside-a-paper) has the tests. A seed was added to one sweep that is counted after a verdict of "undecided" had been seen, which makes wrong verdicts
+likelier than the level says: the third of BPR on Gowalla (paper 001). Readings that were chosen with test values in view stand on the pages of the papers and are not counted.
 Any line can be run again: `RANKSWEEP_DATA=../shared/data ranksweep run configs/papers/001/table-2-health.yaml` gives it in `runs/sweeps/`, where `RANKSWEEP_DATA` is the
 folder of the datasets that the sweep files read, and `ranksweep report` shows it.
 

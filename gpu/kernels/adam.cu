@@ -1,4 +1,4 @@
-// Adam's steps, with the CPU's bits: each operation rounds, and none are fused. A row that was left behind has another last bit in its moments: here it leaps and
+// An optimizer's steps, by the formula and the constants of trainer/optimizers/src/kernels.rs, and the catching up of Adam's rows, with the CPU's bits: each operation rounds, and none are fused. A row that was left behind has another last bit in its moments: here it leaps and
 // then steps, where the CPU rounds the decay of both once.
 //
 // What moves: a value, its moments and its gradient, 28 bytes a number, of rows that have a gradient; 24 of the others. That is all a step costs:
@@ -15,7 +15,7 @@ __device__ __forceinline__ Rounded operator/(Rounded a, Rounded b) { return {__f
 __device__ __forceinline__ Rounded root(Rounded a) { return {__fsqrt_rn(a.value)}; }
 
 struct Step {
-    Rounded weight_decay, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon;
+    Rounded weight_decay, shrinkage, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon;
 };
 
 // Some steps without gradient at once: the series of trainer/optimizers/src/catch_up.rs, and what is left of the moments.
@@ -54,7 +54,7 @@ __device__ __forceinline__ void update(State<V>& state, const Part<V>& gradients
         gradient = by.weight_decay * value + gradient;
         first = by.first_decay * first + by.first_gain * gradient;
         second = by.second_decay * second + by.second_gain * gradient * gradient;
-        value = value - by.rate * first / (root(second) * by.second_scale + by.epsilon);
+        value = by.shrinkage * value - by.rate * first / (root(second) * by.second_scale + by.epsilon);
         state.value.of[v] = value.value, state.first.of[v] = first.value, state.second.of[v] = second.value;
     }
 }
@@ -97,9 +97,9 @@ __device__ void step_part(const Table& table, const float* gradient, const unsig
 
 // A thread for each of so many parts of a table, of four numbers where a row consists of such, and of one elsewhere.
 extern "C" __global__ void adam_step(float* __restrict__ values, float* __restrict__ first, float* __restrict__ second, unsigned dim,
-    const float* __restrict__ gradient, const unsigned char* __restrict__ touched, unsigned parts, unsigned others_move, float weight_decay,
+    const float* __restrict__ gradient, const unsigned char* __restrict__ touched, unsigned parts, unsigned others_move, float weight_decay, float shrinkage,
     float first_decay, float first_gain, float second_decay, float second_gain, float second_scale, float rate, float epsilon) {
-    Step by = {{weight_decay}, {first_decay}, {first_gain}, {second_decay}, {second_gain}, {second_scale}, {rate}, {epsilon}};
+    Step by = {{weight_decay}, {shrinkage}, {first_decay}, {first_gain}, {second_decay}, {second_gain}, {second_scale}, {rate}, {epsilon}};
     Table table = {values, first, second, dim};
     if (dim % 4 == 0) step_part<4>(table, gradient, touched, parts, others_move, by);
     else step_part<1>(table, gradient, touched, parts, others_move, by);
@@ -119,11 +119,11 @@ __device__ void move_row(const Table& table, unsigned row, bool leaps, const Lea
 
 // Steps of listed rows: a warp for each. The others stay.
 extern "C" __global__ void adam_rows(float* __restrict__ values, float* __restrict__ first, float* __restrict__ second, unsigned dim,
-    const unsigned* __restrict__ rows, const unsigned* __restrict__ number, const float* __restrict__ gradient, float weight_decay,
+    const unsigned* __restrict__ rows, const unsigned* __restrict__ number, const float* __restrict__ gradient, float weight_decay, float shrinkage,
     float first_decay, float first_gain, float second_decay, float second_gain, float second_scale, float rate, float epsilon) {
     unsigned listed = grid_warp();
     if (listed >= *number) return; // the whole warp
-    Step by = {{weight_decay}, {first_decay}, {first_gain}, {second_decay}, {second_gain}, {second_scale}, {rate}, {epsilon}};
+    Step by = {{weight_decay}, {shrinkage}, {first_decay}, {first_gain}, {second_decay}, {second_gain}, {second_scale}, {rate}, {epsilon}};
     Table table = {values, first, second, dim};
     BY_WIDTH(dim, move_row, table, rows[listed], false, Leap(), true, gradient, by);
 }
@@ -141,11 +141,11 @@ __device__ void catch_up_row(const Table& table, unsigned row, unsigned* left, u
 // Moves rows where the others are left behind: each row's leap to now comes first.
 extern "C" __global__ void adam_move_rows(float* __restrict__ values, float* __restrict__ first, float* __restrict__ second, unsigned dim,
     const unsigned* __restrict__ rows, const unsigned* __restrict__ number, const float* __restrict__ gradient, unsigned* __restrict__ left,
-    unsigned now, const float* __restrict__ leaps, const float* __restrict__ decays, float weight_decay, float first_decay, float first_gain,
+    unsigned now, const float* __restrict__ leaps, const float* __restrict__ decays, float weight_decay, float shrinkage, float first_decay, float first_gain,
     float second_decay, float second_gain, float second_scale, float rate, float epsilon) {
     unsigned listed = grid_warp();
     if (listed >= *number) return; // the whole warp
-    Step by = {{weight_decay}, {first_decay}, {first_gain}, {second_decay}, {second_gain}, {second_scale}, {rate}, {epsilon}};
+    Step by = {{weight_decay}, {shrinkage}, {first_decay}, {first_gain}, {second_decay}, {second_gain}, {second_scale}, {rate}, {epsilon}};
     catch_up_row({values, first, second, dim}, rows[listed], left, now, leaps, decays, epsilon, true, gradient, by, now + 1);
 }
 

@@ -1,11 +1,11 @@
-//! The losses, samplers and models that there are, as `docs/kinds.md` has them.
+//! The losses, samplers, models and optimizers that there are, as `docs/kinds.md` has them.
 
 use crate::{file::nearest, report::Style};
 use comfy_table::{ContentArrangement, Table, presets};
 
 const PAGE: &str = include_str!("../../docs/kinds.md");
 /// The roles of kinds, as headings of the page say them, and the keys of a sweep file that they stand under.
-const ROLES: [(&str, &str); 3] = [("loss", "losses"), ("sampler", "samplers"), ("backbone", "backbones")];
+const ROLES: [(&str, &str); 4] = [("loss", "losses"), ("sampler", "samplers"), ("backbone", "backbones"), ("optimizer", "optimizer")];
 
 /// A kind and its section of the page.
 struct KindSection {
@@ -27,7 +27,7 @@ pub(crate) fn list(style: Style) -> String {
         + "\n"
 }
 
-/// The page's sections on the kinds of a name, which may be a loss, a sampler and a model.
+/// The page's sections on the kinds of a name, which may be a loss, a sampler, a model and an optimizer.
 ///
 /// # Errors
 /// A name that no kind has, with the nearest.

@@ -230,7 +230,7 @@ impl Learning {
     /// # Errors
     /// A sentence that says why not and what to do.
     pub fn splits(&self) -> Result<(), String> {
-        match self.loss.sees_the_batch() {
+        match self.loss.couples_rows() {
             true => Err(format!(
                 "the loss `{}` looks at all rows of a batch together, which several ranks share out: train it with one rank, and other trials \
                  beside it",

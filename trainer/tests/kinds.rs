@@ -1,4 +1,4 @@
-//! What every loss, every sampler and every model promises in training: it learns, with the same bits for any number of threads and after any resume.
+//! What every loss, sampler, model and optimizer promises in training: it learns, with the same bits for any number of threads and after any resume.
 #![allow(clippy::unwrap_used)]
 
 mod by_candle;
@@ -12,7 +12,7 @@ use models::TargetsOf;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use support::{RESOURCES, Snapshot, folder, kinds, result, tastes, train_with_stops, trial};
-use trainer::{Backbone, Iterations, Loss, Sampler, Trial, train};
+use trainer::{Backbone, Iterations, Loss, Optimizer, Sampler, Trial, train};
 
 const MF: &str = r#"{"mf": {"dim": 16}}"#;
 const LIGHT_GCN: &str = r#"{"light-gcn": {"dim": 16, "layers": 2}}"#;
@@ -21,6 +21,7 @@ const ADAM: &str = r#"{"adam": {"learning_rate": 0.05, "weight_decay": 1e-6}}"#;
 const SLOWER: &str = r#"{"adam": {"learning_rate": 0.02, "weight_decay": 1e-6}}"#;
 const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
 const BPR: &str = r#"{"bpr": {}}"#;
+const CCE: &str = r#"{"cce": {}}"#;
 
 /// Each loss with a sampler that it can have. A kind and its settings, as JSON without the outer braces.
 const LOSSES: &[(&str, &str)] = &[
@@ -204,6 +205,17 @@ const BACKBONES: &[(&str, &str)] = &[
     (r#""run": {"name": "bm25", "path": "lists.parquet"}"#, ""),
 ];
 
+/// Optimizers whose rows without gradient stay, are left behind, or move in every step.
+const OPTIMIZERS: &[(&str, &str)] = &[
+    (r#""adam": {"learning_rate": 0.05, "beta1": 0.5}"#, ""),
+    (r#""lazy-adam": {"learning_rate": 0.05}"#, ""),
+    (r#""adam-w": {"learning_rate": 0.05}"#, ""),
+    (r#""sgd": {"learning_rate": 6.0}"#, ""),
+    (r#""sgd": {"learning_rate": 2.0, "momentum": 0.5, "weight_decay": 1e-5, "learning_rate_decay": {"every": 3, "factor": 0.5}}"#, ""),
+    (r#""adagrad": {"learning_rate": 0.2}"#, ""),
+    (r#""adagrad": {"learning_rate": 0.2, "weight_decay": 1e-5}"#, ""),
+];
+
 /// For models whose pairs a network scores: losses of pairs and of lists, and samplers that look at scores.
 const OF_NETWORKS: &[(&str, &str)] = &[
     (BPR, UNIFORM),
@@ -247,6 +259,14 @@ fn trials_of_models() -> Vec<Trial> {
     backbones.filter(learns).filter(|backbone| ![MF, LIGHT_GCN].contains(&backbone.as_str())).flat_map(of).collect()
 }
 
+/// Every optimizer, with steps that touch few rows, all items, and all rows.
+fn trials_of_optimizers() -> Vec<Trial> {
+    let few = r#"{"uniform": {"negatives": 1}}"#;
+    let ways = [(MF, few), (MF, r#"{"all": {}}"#), (LIGHT_GCN, UNIFORM)];
+    let of = |(optimizer, _): &(&str, &str)| ways.map(|(backbone, sampler)| trial(backbone, CCE, sampler, &format!("{{{optimizer}}}")));
+    OPTIMIZERS.iter().flat_map(of).collect()
+}
+
 /// Every model that fits without sampling, at once or in epochs.
 fn without_sampling(in_epochs: bool) -> Vec<Trial> {
     let backbones = BACKBONES.iter().map(|(backbone, _)| serde_json::from_str(&format!("{{{backbone}}}")).unwrap());
@@ -283,6 +303,7 @@ fn every_kind_has_an_example() {
     assert_complete::<Loss>(LOSSES);
     assert_complete::<Sampler>(SAMPLERS);
     assert_complete::<Backbone>(BACKBONES);
+    assert_complete::<Optimizer>(OPTIMIZERS);
 }
 
 /// Of a loss that has a kernel in some form, some form is held against the CPU, by `ranksweep doctor --check` on a GPU and by the emulator in tests.
@@ -308,7 +329,8 @@ fn every_kind_learns_the_tastes() {
         (model, Some(learning)) if model.has_network() => learning.loss.list().is_none(),
         (model, _) => !predicts_last_items(model),
     };
-    for trial in [trials(MF), trials(LIGHT_GCN), trials_of_models(), without_sampling(true)].concat().into_iter().filter(is_enough) {
+    let all = [trials(MF), trials(LIGHT_GCN), trials_of_models(), trials_of_optimizers(), without_sampling(true)].concat();
+    for trial in all.into_iter().filter(is_enough) {
         let value = run(&format!("kinds {}", trial.id()), &trial);
         assert!(value > 1.5 * floor, "{:?}, {:?}: {value} is not far above {floor}", trial.backbone, trial.learning);
     }
@@ -316,7 +338,7 @@ fn every_kind_learns_the_tastes() {
 
 #[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
-    for trial in [trials(MF), trials_of_models(), without_sampling(true), without_sampling(false)].concat() {
+    for trial in [trials(MF), trials_of_models(), trials_of_optimizers(), without_sampling(true), without_sampling(false)].concat() {
         let results = [1, 3].map(|threads| {
             let folder = folder(&format!("kinds-{threads}-{}", trial.id()));
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -329,7 +351,7 @@ fn bits_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
-    for trial in [trials(MF), trials_of_models(), without_sampling(true)].concat() {
+    for trial in [trials(MF), trials_of_models(), trials_of_optimizers(), without_sampling(true)].concat() {
         let (whole, killed) = (folder(&format!("kinds-whole-{}", trial.id())), folder(&format!("kinds-killed-{}", trial.id())));
         train(&trial, &tastes(), &whole, &RESOURCES, &mut Snapshot { epoch: 7, from: &whole, to: &killed }).unwrap();
         train(&trial, &tastes(), &killed, &RESOURCES, &mut ()).unwrap();
@@ -341,7 +363,7 @@ fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
 /// where the last one alone is.
 #[test]
 fn a_training_that_stops_within_epochs_has_the_bits_of_one_that_does_not() {
-    for (at, trial) in [trials(MF), trials(LIGHT_GCN), trials_of_models()].concat().into_iter().enumerate() {
+    for (at, trial) in [trials(MF), trials(LIGHT_GCN), trials_of_models(), trials_of_optimizers()].concat().into_iter().enumerate() {
         let (whole, stopped) = (folder(&format!("kinds-one-{at}")), folder(&format!("kinds-stops-{at}")));
         train(&trial, &tastes(), &whole, &RESOURCES, &mut ()).unwrap();
         let stops = train_with_stops(&trial, &stopped, &[(1, 1), (4, 2), (5, 0), (7, 7), (8, 1), (9, 12), (12, 2)]);

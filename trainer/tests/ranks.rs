@@ -28,6 +28,9 @@ const EVERY_ITEM: &str = r#"{"all": {}}"#;
 const ADAM: &str = r#"{"adam": {"learning_rate": 0.05, "weight_decay": 1e-6, "epsilon": 1e-3}}"#;
 /// Rows are left behind from early steps on.
 const LEFT_BEHIND: &str = r#"{"adam": {"learning_rate": 0.05, "beta1": 0.5, "epsilon": 1e-3}}"#;
+const ADAM_W: &str = r#"{"adam-w": {"learning_rate": 0.05, "epsilon": 1e-3}}"#;
+const SGD: &str = r#"{"sgd": {"learning_rate": 1.0}}"#;
+const ADAGRAD: &str = r#"{"adagrad": {"learning_rate": 0.1, "epsilon": 1e-3}}"#;
 const LAZY: &str = r#"{"lazy-adam": {"learning_rate": 0.05, "epsilon": 1e-3}}"#;
 
 /// Each way that a step goes: what the loss sees, what it keeps of its own, and what the sampler looks at.
@@ -172,7 +175,7 @@ fn ranks_may_have_no_rows() {
 /// One rank leaves rows behind where a step touches few; several move all of them, or none but those touched.
 #[test]
 fn steps_of_few_rows_agree() {
-    for optimizer in [LEFT_BEHIND, ADAM, LAZY] {
+    for optimizer in [LEFT_BEHIND, ADAM, LAZY, ADAM_W, SGD, ADAGRAD] {
         assert_ranks_agree(&trial(MF, (BPR, ONE_NEGATIVE), optimizer, 6), &[2, 3]);
     }
 }

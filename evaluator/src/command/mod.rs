@@ -33,8 +33,8 @@ pub struct Evaluate {
     /// The part to rank: test or validation
     #[arg(long, default_value = "test", value_parser = split)]
     pub split: Split,
-    /// ndcg, recall, precision, hit-rate, mrr, map, auc; and of what lists are like: coverage, gini, average-popularity, novelty, diversity, popularity-lift, popularity-deviation
-    #[arg(long, value_delimiter = ',', default_value = "ndcg,recall,precision,mrr", value_parser = metric)]
+    /// The metrics by name
+    #[arg(long, help = help_of_metrics(), value_delimiter = ',', default_value = "ndcg,recall,precision,mrr", value_parser = metric)]
     pub metrics: Vec<Metric>,
     /// Lengths at which lists are cut
     #[arg(long, value_delimiter = ',', default_value = "20")]
@@ -55,14 +55,14 @@ pub struct Evaluate {
     /// Where a held-out item stands among equal scores: pessimistic or optimistic
     #[arg(long, default_value = "pessimistic", value_parser = named::<Ties>)]
     pub ties: Ties,
-    /// Tests between all pairs of trials: paired-t, bootstrap, wilcoxon, randomization, mann-whitney; none unless given
-    #[arg(long, value_delimiter = ',', value_parser = named::<Test>)]
+    /// Tests between all pairs of trials
+    #[arg(long, help = help_of_tests(), value_delimiter = ',', value_parser = named::<Test>)]
     pub tests: Vec<Test>,
     /// What a difference should hold for: users-and-seeds, users or seeds; users-and-seeds unless the first test is of users alone
     #[arg(long, requires = "tests", value_parser = named::<Over>)]
     pub over: Option<Over>,
-    /// Adjustment for many comparisons: none, bonferroni, holm, benjamini-hochberg, romano-wolf
-    #[arg(long, requires = "tests", default_value = "romano-wolf", value_parser = named::<Correction>)]
+    /// Adjustment for many comparisons
+    #[arg(long, help = help_of_corrections(), requires = "tests", default_value = "romano-wolf", value_parser = named::<Correction>)]
     pub correction: Correction,
     /// Differences that do not matter, of the mean (1%) or in units of the metric (0.002): where an interval lies within, trials are equivalent
     #[arg(long, requires = "tests", value_parser = Margin::parse)]
@@ -165,6 +165,19 @@ fn metric(text: &str) -> Result<Metric, String> {
         Err(error) if text.contains('@') => Err(error.to_string()),
         _ => Metric::named(text).map_err(|reason| format!("unknown metric `{text}`: {reason}")),
     }
+}
+
+fn help_of_metrics() -> String {
+    let of_lists: Vec<&str> = Metric::ALL.into_iter().filter(|metric| !metric.decides()).map(Metric::name).collect();
+    format!("{}; and of what lists are like: {}", Metric::deciding(), of_lists.join(", "))
+}
+
+fn help_of_tests() -> String {
+    format!("Tests between all pairs of trials: {}; none unless given", Test::ALL.map(Test::name).join(", "))
+}
+
+fn help_of_corrections() -> String {
+    format!("Adjustment for many comparisons: {}", Correction::ALL.map(Correction::name).join(", "))
 }
 
 /// A kind by its name in sweep files.

@@ -1,4 +1,4 @@
-//! Adam's steps, with the CPU's bits but for rows that were left behind: `kernels/adam.cu`.
+//! An optimizer's steps, with the CPU's bits but for rows of Adam that were left behind: `kernels/adam.cu`.
 //!
 //! [`step`] makes the step of a whole table, [`move_rows`] that of listed rows alone. Where all rows move in every step but few have a
 //! gradient, [`Leaps`] leaves the others behind.
@@ -21,6 +21,8 @@ use crate::{
 pub struct Step {
     /// Weight of the value in its gradient.
     pub weight_decay: f32,
+    /// Weight of the old value in the new one.
+    pub shrinkage: f32,
     /// Weight of the old first moment in the new one.
     pub first_decay: f32,
     /// Weight of the gradient in the first moment.
@@ -38,9 +40,9 @@ pub struct Step {
 }
 
 impl Step {
-    fn arguments(&self) -> [LaunchArgument<'static>; 8] {
-        let Self { weight_decay, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon } = *self;
-        [weight_decay, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon].map(number)
+    fn arguments(&self) -> [LaunchArgument<'static>; 9] {
+        let Self { weight_decay, shrinkage, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon } = *self;
+        [weight_decay, shrinkage, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon].map(number)
     }
 }
 
@@ -85,7 +87,7 @@ pub fn step(gpu: &Gpu, mut table: Table, gradient: &Buffer<f32>, touched: &Buffe
     let parts = table.values.len() / if table.dim.is_multiple_of(4) { 4 } else { 1 };
     if u32::try_from(parts).is_err() {
         let reason = format!("{} rows of {} numbers are 2^32 numbers or more; take a `dim` that four divides", table.rows(), table.dim);
-        return Err(Error::Device { what: "move a table by Adam".to_owned(), reason });
+        return Err(Error::Device { what: "move a table by an optimizer".to_owned(), reason });
     }
     let others = [read(gradient), read(touched), count(parts), count(usize::from(others_move))];
     let arguments: Vec<_> = table.arguments().into_iter().chain(others).chain(step.arguments()).collect();

@@ -12,6 +12,7 @@ fn constants(weight_decay: f64, at: i32) -> Step {
     let [beta1, beta2] = BETAS;
     Step {
         weight_decay: weight_decay as f32,
+        shrinkage: 1.0 - 0.1 * weight_decay as f32,
         first_decay: beta1 as f32,
         first_gain: (1.0 - beta1) as f32,
         second_decay: beta2 as f32,
@@ -47,7 +48,7 @@ impl State {
         let gradient = by.weight_decay * *value + gradient;
         *first = by.first_decay * *first + by.first_gain * gradient;
         *second = by.second_decay * *second + by.second_gain * gradient * gradient;
-        *value -= by.rate * *first / (second.sqrt() * by.second_scale + by.epsilon);
+        *value = by.shrinkage * *value - by.rate * *first / (second.sqrt() * by.second_scale + by.epsilon);
     }
 }
 

@@ -5,10 +5,10 @@ use crate::{kinds, report::Style};
 use anyhow::Result;
 use clap::Args;
 
-/// The kinds that a sweep file may hold under `losses`, `samplers` and `backbones`.
+/// The kinds that a sweep file may hold under `losses`, `samplers`, `backbones` and `optimizer`.
 #[derive(Debug, Args)]
 pub struct Kinds {
-    /// A loss, sampler or model, as sweep files name it; a list of all when left out
+    /// A loss, sampler, model or optimizer, as sweep files name it; a list of all when left out
     name: Option<String>,
 }
 

@@ -42,10 +42,15 @@ fn label(part: &Part, head: &str, first: Option<&str>, rivals: &[&Part]) -> Stri
     let differs = |name: &str| rivals.iter().any(|rival| rival.choices(name) != part.choices(name));
     let mut inside: Vec<String> = first.map(str::to_owned).into_iter().collect();
     for name in part.names().filter(|name| differs(name)) {
-        let choices: Vec<String> = part.choices(name).into_iter().map(plain).collect();
+        let choices: Vec<String> = part.choices(name).into_iter().map(plain).map(in_braces).collect();
         inside.push(format!("{name}={}", choices.join("|")));
     }
     if inside.is_empty() { head.to_owned() } else { format!("{head}({})", inside.join(", ")) }
+}
+
+/// Settings within a value as one word: `{every=5, factor=0.95}`.
+fn in_braces(value: String) -> String {
+    if value.contains('=') && !value.ends_with(')') { format!("{{{value}}}") } else { value }
 }
 
 /// The kind with the value that a reader looks for first, and what comes first in brackets.
@@ -85,6 +90,14 @@ mod tests {
         assert_eq!(alone(Role::Loss, tuned), "softmax-at-k(20)");
         assert_eq!(alone(Role::Loss, part("neural-ndcg", &[json!({"cutoff": null, "temperature": 1})])), "neural-ndcg");
         assert_eq!(alone(Role::Sampler, part("in-batch", &[json!({"negatives": null})])), "in-batch");
+    }
+
+    #[test]
+    fn settings_within_a_value_are_one_word() {
+        let decay = |text: &str| part("sgd", &[json!({"learning_rate": 1, "learning_rate_decay": text})]);
+        let all = [decay("every=5, factor=0.95"), decay("every=1, factor=0.5")];
+        let expected = ["sgd(learning_rate_decay={every=5, factor=0.95})", "sgd(learning_rate_decay={every=1, factor=0.5})"];
+        assert_eq!(labels(Role::Optimizer, &all), expected);
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn of_draft(draft: &Draft<'_>) -> BTreeMap<String, Space> {
     if let Some(way) = draft.way {
         spaces.extend(of_entry(Role::Loss, way.loss, |loss| loss.check()));
         spaces.extend(of_entry(Role::Sampler, way.sampler, Sampler::check));
-        spaces.extend(of_entry(Role::Optimizer, way.optimizer, Optimizer::check));
+        spaces.extend(of_entry(Role::Optimizer, way.optimizer, |optimizer: &Optimizer| optimizer.check()));
     }
     spaces
 }

@@ -116,7 +116,8 @@ mod tests {
     fn every_kind_has_its_name_its_equation_and_its_keys() {
         let schema = schema();
         let mut kinds_found = 0;
-        for (part, role) in [("TunedLoss", "loss"), ("TunedSampler", "sampler"), ("TunedBackbone", "backbone")] {
+        let parts = [("TunedLoss", "loss"), ("TunedSampler", "sampler"), ("TunedBackbone", "backbone"), ("TunedOptimizer", "optimizer")];
+        for (part, role) in parts {
             for kind in schema["definitions"][part]["oneOf"].as_array().unwrap() {
                 let name = kind["properties"]["kind"]["const"].as_str().unwrap();
                 let words = kind["properties"]["kind"]["markdownDescription"].as_str();

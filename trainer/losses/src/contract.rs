@@ -38,7 +38,7 @@ fn every_kind_has_an_example() {
 #[test]
 fn losses_that_look_beyond_a_row_need_draws() {
     for loss in examples() {
-        assert!(loss.is_by_row() || loss.needs_draws().is_some(), "{loss:?}");
+        assert!(loss.looks_at_scores_alone() || loss.needs_draws().is_some(), "{loss:?}");
     }
 }
 
@@ -128,7 +128,7 @@ proptest! {
     #[test]
     fn rows_do_not_see_each_other(scores in prop::collection::vec(-1.0f64..1.0, 12..13), quantiles in prop::collection::vec(-1.0f64..1.0, 3..4)) {
         let negatives: Vec<Vec<f64>> = scores[3..].chunks(3).map(<[f64]>::to_vec).collect();
-        for loss in examples().into_iter().filter(|loss| !loss.sees_the_batch()) {
+        for loss in examples().into_iter().filter(|loss| !loss.couples_rows()) {
             let together = evaluate(&loss, &scores[..3], &negatives, &quantiles);
             for row in 0..3 {
                 let alone = evaluate(&loss, &scores[row..=row], &negatives[row..=row], &quantiles[row..=row]);

@@ -73,11 +73,11 @@ impl LossKind for DirectAu {
         Related { of_negatives: false, of_rows: true }
     }
 
-    fn sees_the_batch(&self) -> bool {
+    fn couples_rows(&self) -> bool {
         true
     }
 
-    fn is_of_the_batch(&self) -> bool {
+    fn compares_rows_alone(&self) -> bool {
         true
     }
 

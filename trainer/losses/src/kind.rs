@@ -148,8 +148,8 @@ pub trait LossKind {
         None
     }
 
-    /// Whether it looks at the scores of a batch, its users' quantiles and its draws alone, in one phase.
-    fn is_by_row(&self) -> bool {
+    /// Whether it looks at the scores of a batch, its users' quantiles and its draws alone, in one phase: not at ranks, vectors or numbers that it keeps.
+    fn looks_at_scores_alone(&self) -> bool {
         self.columns().is_empty()
             && self.phases(1) == [ONE_PHASE]
             && self.relations() == Related::default()
@@ -169,12 +169,12 @@ pub trait LossKind {
     }
 
     /// Whether the value of a row depends on the other rows of its batch.
-    fn sees_the_batch(&self) -> bool {
+    fn couples_rows(&self) -> bool {
         false
     }
 
     /// Whether it compares the rows of a batch with each other, and looks at no negative's score.
-    fn is_of_the_batch(&self) -> bool {
+    fn compares_rows_alone(&self) -> bool {
         false
     }
 

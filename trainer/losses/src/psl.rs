@@ -92,7 +92,7 @@ impl LossKind for Psl {
         self.fused().map(|_| Kernel { name: "weigh_psl", arguments })
     }
 
-    fn sees_the_batch(&self) -> bool {
+    fn couples_rows(&self) -> bool {
         self.whole_batch
     }
 

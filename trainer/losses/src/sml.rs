@@ -109,7 +109,7 @@ impl LossKind for Sml {
         Some(1.0)
     }
 
-    fn sees_the_batch(&self) -> bool {
+    fn couples_rows(&self) -> bool {
         true
     }
 

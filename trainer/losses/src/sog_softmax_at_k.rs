@@ -96,7 +96,7 @@ impl LossKind for SogSoftmaxAtK {
         Ok(vec![self.averages(scores)?])
     }
 
-    fn sees_the_batch(&self) -> bool {
+    fn couples_rows(&self) -> bool {
         true
     }
 

@@ -90,7 +90,7 @@ impl BackboneKind for Enmf {
             return Err("batch_size is 0, expected at least 1".to_owned());
         }
         check_share("dropout", self.dropout)?;
-        self.optimizer.check_own()?;
+        self.optimizer.check_without_loss()?;
         check_tables(self.dim, &self.init)
     }
 

@@ -8,9 +8,7 @@
 //! `adam` moves every row in every step, as PyTorch's dense Adam does: a row without gradient still moves by its momentum and its
 //! weight decay. Where a step touches few rows, the others are left behind, and make all their steps at once when they are next looked at:
 //! see `catch_up.rs`. With weight decay they cannot, as each step then depends on where the one before has led; every row is moved in every
-//! step, at the cost of the whole table. `lazy-adam` leaves such rows alone: neither parameters nor moments change, and only t goes on; under
-//! models over the train graph, and for items under the sampler `all`, every row counts as one with a gradient in every step, and the two are the same. Weight decay is the
-//! coupled one (part of the gradient), not AdamW's. Kingma and Ba, ICLR 2015.
+//! step, at the cost of the whole table. `lazy-adam` leaves such rows alone. Weight decay is the coupled one, a part of the gradient; `adam-w` has the other.
 //!
 //! `batch_l2` is what LightGCN and MixGCF have in the place of weight decay, which falls on the rows of the batch alone. It adds to the loss
 //!
@@ -20,16 +18,19 @@
 //! over the users, positives and drawn negatives of the batch's B rows, a vector as often as it stands there; e are the rows of the tables, before
 //! any propagation. As weight decay, it is in the gradient and not in the loss that is shown.
 
-use super::StepDecay;
+use super::{
+    Facts, Moments, Optimizer, OptimizerKind, Shared, Step, StepDecay,
+    kind::{check_epsilon, check_within},
+};
 use serde::{Deserialize, Serialize};
 
-/// The values of `adam` and of `lazy-adam` in a sweep file.
+/// `adam` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adam {
     /// Length of a step, above 0.
     pub learning_rate: f64,
-    /// How the learning rate falls from epoch to epoch.
+    /// How the learning rate falls from epoch to epoch: `{every: 5, factor: 0.95}` multiplies it by so much after each five epochs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learning_rate_decay: Option<StepDecay>,
     /// Weight of the squared norm in the gradient.
@@ -75,36 +76,57 @@ impl Adam {
         }
     }
 
-    /// Whether the values can be used.
-    ///
-    /// # Errors
-    /// A sentence that names the key.
-    pub fn check(&self) -> Result<(), String> {
-        let within = |key: &str, value: f64, range: std::ops::Range<f64>| match range.contains(&value) {
-            true => Ok(()),
-            false => Err(format!("{key} is {value}, expected at least {} and below {}", range.start, range.end)),
-        };
-        if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
-            return Err(format!("learning_rate is {}, expected a number above 0", self.learning_rate));
-        }
-        self.learning_rate_decay.map_or(Ok(()), StepDecay::check)?;
-        within("weight_decay", self.weight_decay, 0.0..f64::INFINITY)?;
-        within("batch_l2", self.batch_l2.unwrap_or_default(), 0.0..f64::INFINITY)?;
-        within("beta1", self.beta1, 0.0..1.0)?;
-        within("beta2", self.beta2, 0.0..1.0)?;
-        match self.epsilon as f32 > 0.0 && self.epsilon.is_finite() {
-            true => Ok(()),
-            false => Err(format!("epsilon is {}, expected a number above 0: a row without gradient would divide by it", self.epsilon)),
+    /// Its values without those that all optimizers have, but for the learning rate.
+    pub(super) fn moments(&self) -> Moments {
+        let &Self { learning_rate, beta1, beta2, epsilon, .. } = self;
+        Moments { learning_rate, beta1, beta2, epsilon }
+    }
+}
+
+impl OptimizerKind for Adam {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Kingma and Ba, ICLR 2015; PyTorch's `Adam`",
+            idle_rows: "move by their momentum; without weight decay they make their steps at once when they are next looked at",
+            cost: "O(B d) without weight decay, O((m + n) d) with it",
         }
     }
 
-    /// The bias-corrected learning rate of a step, counted from 1.
-    pub(super) fn rate(&self, step: u64) -> f64 {
-        self.learning_rate / (1.0 - self.beta1.powf(step as f64))
+    fn shared(&self) -> Shared {
+        let &Self { learning_rate, learning_rate_decay, weight_decay, batch_l2, .. } = self;
+        Shared { learning_rate, learning_rate_decay, weight_decay, batch_l2 }
     }
 
-    /// What the root of the second moment is multiplied by in a step, counted from 1.
-    pub(super) fn root_scale(&self, step: u64) -> f64 {
-        1.0 / (1.0 - self.beta2.powf(step as f64)).sqrt()
+    fn with_learning_rate(&self, learning_rate: f64) -> Optimizer {
+        Optimizer::Adam(Self { learning_rate, ..self.clone() })
+    }
+
+    fn step(&self, step: u64) -> Step {
+        let moments = self.moments();
+        Step {
+            weight_decay: self.weight_decay as f32,
+            shrinkage: 1.0,
+            first_decay: self.beta1 as f32,
+            first_gain: (1.0 - self.beta1) as f32,
+            second_decay: self.beta2 as f32,
+            second_gain: (1.0 - self.beta2) as f32,
+            second_scale: moments.root_scale(step) as f32,
+            rate: moments.rate(step) as f32,
+            epsilon: self.epsilon as f32,
+        }
+    }
+
+    fn moves_all_rows(&self) -> bool {
+        true
+    }
+
+    fn idles(&self) -> Option<Moments> {
+        (self.weight_decay == 0.0).then(|| self.moments())
+    }
+
+    fn check_own_values(&self) -> Result<(), String> {
+        check_within("beta1", self.beta1, 0.0..1.0)?;
+        check_within("beta2", self.beta2, 0.0..1.0)?;
+        check_epsilon(self.epsilon)
     }
 }

@@ -19,7 +19,7 @@
 //! D and the M_j depend on s and n alone. For a fixed last step t they are made for all n, from the newest step backwards:
 //! a window that starts one step earlier has all c_k times beta1, and all d_k times sqrt(beta2), which the e_k do not see.
 
-use super::Adam;
+use super::Moments;
 
 /// The highest power in the series.
 const ORDER: usize = 6;
@@ -75,7 +75,7 @@ pub(super) struct Decay {
 }
 
 impl Decay {
-    fn after(n: usize, adam: &Adam) -> Self {
+    fn after(n: usize, adam: &Moments) -> Self {
         let power = |decay: f64| decay.powf(n as f64) as f32;
         Self { first: power(adam.beta1), second: power(adam.beta2) }
     }
@@ -84,7 +84,7 @@ impl Decay {
 /// The leaps to one step. Places in time are counted from a base, at which all rows had been brought up to date.
 #[derive(Debug)]
 pub(super) struct CatchUp {
-    adam: Adam,
+    adam: Moments,
     window: usize,
     /// The step from which on the series holds.
     start: u64,
@@ -104,18 +104,23 @@ pub(super) struct CatchUp {
 }
 
 impl CatchUp {
-    /// `None` where the steps have to be made one by one: weight decay moves a row by itself, and the series may not converge.
-    pub(super) fn new(adam: &Adam) -> Option<Self> {
+    /// `None` where the steps have to be made one by one, as the series may not converge.
+    pub(super) fn new(adam: Moments) -> Option<Self> {
         let window = if adam.beta1 == 0.0 { 1.0 } else { (1e-9f64.ln() / adam.beta1.ln()).ceil().max(1.0) };
-        if adam.weight_decay != 0.0 || adam.epsilon < LEAST_EPSILON || window > LONGEST_WINDOW as f64 {
+        if adam.epsilon < LEAST_EPSILON || window > LONGEST_WINDOW as f64 {
             return None;
         }
         let window = window as usize;
-        let start = first(LATEST_START, |step| neglected(adam, window, step) <= NEGLIGIBLE)?;
+        let start = first(LATEST_START, |step| neglected(&adam, window, step) <= NEGLIGIBLE)?;
         let roots = (0..=window).map(|n| adam.beta2.powf(n as f64 / 2.0)).collect();
-        let decays = vec![Decay::after(0, adam), Decay::after(1, adam)];
+        let decays = vec![Decay::after(0, &adam), Decay::after(1, &adam)];
         let (steps, recent, older) = (Vec::new(), vec![Leap::NONE], Vec::new());
-        Some(Self { adam: adam.clone(), window, start, base: 0, now: 0, steps, roots, recent, older, decays })
+        Some(Self { adam, window, start, base: 0, now: 0, steps, roots, recent, older, decays })
+    }
+
+    /// What is added to the root of the second moment.
+    pub(super) fn epsilon(&self) -> f32 {
+        self.adam.epsilon as f32
     }
 
     /// Whether rows that are up to date at this step may be left behind.
@@ -206,7 +211,7 @@ fn first(last: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
 }
 
 /// A bound of the part of a row's move that the series leaves out, for a row that is left at `step`.
-fn neglected(adam: &Adam, window: usize, step: u64) -> f64 {
+fn neglected(adam: &Moments, window: usize, step: u64) -> f64 {
     let steps = || (1..=window).map(|k| (k as f64, step + k as u64));
     let weights = || steps().map(|(k, at)| adam.beta1.powf(k) * adam.rate(at));
     let scales = || steps().map(|(k, at)| adam.beta2.powf(k / 2.0) * adam.root_scale(at));

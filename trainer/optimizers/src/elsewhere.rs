@@ -1,16 +1,20 @@
 //! What an optimizer tells to one that makes its steps elsewhere, as a GPU does.
 
-use super::{catch_up::Leap, kernels::Step, stepper::Stepper};
+use super::{
+    catch_up::{CatchUp, Leap},
+    kernels::Step,
+    stepper::Stepper,
+};
 
 impl Stepper {
     /// The constants of the next step.
     pub fn next_step(&self) -> Step {
-        Step::of(&self.adam, self.steps + 1)
+        self.optimizer.step(self.steps + 1)
     }
 
     /// Whether rows without a gradient move too.
     pub fn moves_all_rows(&self) -> bool {
-        self.all_rows_move
+        self.optimizer.moves_all_rows()
     }
 
     /// Whether rows without a gradient can be left behind at all.
@@ -29,9 +33,9 @@ impl Stepper {
         self.idle.iter_mut().for_each(|idle| idle.restart(steps));
     }
 
-    /// What is added to the root of the second moment.
+    /// What is added to the root of the second moment of rows that are left behind; 1 where none are.
     pub fn epsilon(&self) -> f32 {
-        self.adam.epsilon as f32
+        self.idle.as_ref().map_or(1.0, CatchUp::epsilon)
     }
 
     /// What is left of a row's moments after each number of steps without gradient, up to `most`.

@@ -1,47 +1,36 @@
-//! Adam's arithmetic on the values of one row.
+//! The arithmetic of a step on the values of one row: one formula, of which every optimizer is a choice of constants.
+//!
+//! ```text
+//! g = dL/dp + weight_decay p
+//! m = first_decay m + first_gain g          v = second_decay v + second_gain g^2
+//! p = shrinkage p - rate m / (second_scale sqrt(v) + epsilon)
+//! ```
 #![allow(unsafe_code)] // SAFETY: written by `multiversion` alone: it calls a clone only after it has found the clone's instructions.
 
-use super::{
-    Adam,
-    catch_up::{Decay, Leap},
-};
+use super::catch_up::{Decay, Leap};
 use multiversion::multiversion;
 
-/// The constants of one step of Adam.
-#[derive(Clone, Copy, Debug)]
+/// The constants of one step, of values p with a gradient of g and with moments m and v.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// What is added to the gradient for each unit of the value.
     pub weight_decay: f32,
-    /// beta_1
+    /// What is left of the value before it moves: 1 less decoupled weight decay.
+    pub shrinkage: f32,
+    /// What is left of the first moment: beta_1 of Adam, the momentum of SGD.
     pub first_decay: f32,
-    /// 1 - beta_1
+    /// What the gradient is multiplied by in the first moment: 1 - beta_1 of Adam.
     pub first_gain: f32,
-    /// beta_2
+    /// What is left of the second moment: beta_2 of Adam.
     pub second_decay: f32,
-    /// 1 - beta_2
+    /// What the squared gradient is multiplied by in the second moment: 1 - beta_2 of Adam.
     pub second_gain: f32,
-    /// 1 / sqrt(1 - beta_2^t), the correction of the second moment's root.
+    /// What the root of the second moment is multiplied by: 1 / sqrt(1 - beta_2^t) of Adam, its correction.
     pub second_scale: f32,
-    /// The learning rate over 1 - beta_1^t.
+    /// The learning rate, over 1 - beta_1^t of Adam.
     pub rate: f32,
     /// What is added to the root of the second moment.
     pub epsilon: f32,
-}
-
-impl Step {
-    /// The constants of a step, counted from 1.
-    pub(super) fn of(adam: &Adam, step: u64) -> Self {
-        Self {
-            weight_decay: adam.weight_decay as f32,
-            first_decay: adam.beta1 as f32,
-            first_gain: (1.0 - adam.beta1) as f32,
-            second_decay: adam.beta2 as f32,
-            second_gain: (1.0 - adam.beta2) as f32,
-            second_scale: adam.root_scale(step) as f32,
-            rate: adam.rate(step) as f32,
-            epsilon: adam.epsilon as f32,
-        }
-    }
 }
 
 /// A row with its moments.
@@ -72,7 +61,7 @@ fn update(value: &mut f32, first: &mut f32, second: &mut f32, gradient: f32, ste
     let gradient = step.weight_decay * *value + gradient;
     *first = step.first_decay * *first + step.first_gain * gradient;
     *second = step.second_decay * *second + step.second_gain * gradient * gradient;
-    *value -= step.rate * *first / (second.sqrt() * step.second_scale + step.epsilon);
+    *value = step.shrinkage * *value - step.rate * *first / (second.sqrt() * step.second_scale + step.epsilon);
 }
 
 /// A step with a gradient for a row whose values are up to date and stand in `now`, and whose moments still lack the decay.

@@ -1,7 +1,7 @@
 //! An optimizer under way: which rows of a parameter a step moves.
 
 use super::{
-    Adam, Optimizer, Parameter, Parts,
+    Optimizer, Parameter,
     catch_up::CatchUp,
     kernels::{self, Row, Step},
     part::{BLOCK, LISTED, Part, blocks},
@@ -24,8 +24,7 @@ enum Others {
 
 /// An optimizer, the steps it has made, and what they have left to do.
 pub struct Stepper {
-    pub(super) adam: Adam,
-    pub(super) all_rows_move: bool,
+    pub(super) optimizer: Optimizer,
     /// Steps made.
     pub steps: u64,
     pub(super) idle: Option<CatchUp>,
@@ -34,10 +33,9 @@ pub struct Stepper {
 impl Stepper {
     /// Goes on after so many steps, at which every row is up to date.
     pub fn new(optimizer: &Optimizer, steps: u64) -> Self {
-        let Parts { adam, all_rows_move, .. } = optimizer.parts();
-        let mut idle = if all_rows_move { CatchUp::new(adam) } else { None };
+        let mut idle = optimizer.idles().and_then(CatchUp::new);
         idle.iter_mut().for_each(|idle| idle.restart(steps));
-        Self { adam: adam.clone(), all_rows_move, steps, idle }
+        Self { optimizer: optimizer.clone(), steps, idle }
     }
 
     /// Goes on after so many steps with parameters of which no row is ever left behind.
@@ -69,7 +67,7 @@ impl Stepper {
     /// The listed rows, ascending, as they are before the next step: `out [rows.len(), dim]`.
     pub fn current(&self, rows: &[u32], parameter: &Parameter, out: &mut [f32]) {
         let Parameter { values: table, first, second, left, .. } = parameter;
-        let (dim, epsilon) = (table.dim, self.adam.epsilon as f32);
+        let dim = table.dim;
         let behind = self.idle.as_ref().filter(|_| !left.is_empty());
         let row = |row: u32| {
             let values = row as usize * dim..(row as usize + 1) * dim;
@@ -84,7 +82,7 @@ impl Stepper {
                 let (values, first, second) = row(id);
                 match behind {
                     None => out.copy_from_slice(values),
-                    Some(idle) => kernels::leapt(out, values, first, second, idle.leap(left[id as usize]).0, epsilon),
+                    Some(idle) => kernels::leapt(out, values, first, second, idle.leap(left[id as usize]).0, idle.epsilon()),
                 }
             }
         });
@@ -107,7 +105,7 @@ impl Stepper {
         gradient: impl Fn(usize, &mut [f32]) + Sync,
     ) {
         let stay = self.others(parameter) == Others::Stay;
-        let (dim, step, all) = (parameter.values.dim, Step::of(&self.adam, self.steps + 1), self.others(parameter) == Others::Move);
+        let (dim, step, all) = (parameter.values.dim, self.next_step(), self.others(parameter) == Others::Move);
         let Parameter { values, first, second, left, .. } = parameter;
         let part = Part { row: 0, place: 0, listed: rows, values: &mut values.values, first, second, left };
         part.divide(dim, all, &|mut part| {
@@ -147,7 +145,7 @@ impl Stepper {
 
     /// The next step of a parameter whose rows are not left behind, each row with a weight decay of its own, `[rows]`, beside that of all.
     pub fn move_decayed(&self, parameter: &mut Parameter, gradients: &RowGradients, decays: Option<&[f32]>) {
-        let step = Step::of(&self.adam, self.steps + 1);
+        let step = self.next_step();
         let gradients = gradients.values().par_chunks(BLOCK * parameter.values.dim).zip(gradients.touched().par_chunks(BLOCK));
         blocks(parameter, BLOCK).zip(gradients).enumerate().for_each(|(at, (block, (gradients, touched)))| match decays {
             None => self.move_block(block, gradients, touched, step),
@@ -158,7 +156,7 @@ impl Stepper {
     /// The next step of a parameter whose rows are not left behind, block by block of so many rows: `gradient(block, rows, gradients, touched)` finds the
     /// gradients of a block's rows.
     pub fn move_blocks(&self, parameter: &mut Parameter, rows: usize, gradient: impl Fn(usize, &[f32], &mut [f32], &mut [bool]) + Sync) {
-        let (step, dim) = (Step::of(&self.adam, self.steps + 1), parameter.values.dim);
+        let (step, dim) = (self.next_step(), parameter.values.dim);
         let buffers = || (vec![0.0; rows * dim], vec![false; rows]);
         blocks(parameter, rows).enumerate().for_each_init(buffers, |(gradients, touched), (at, block)| {
             let (gradients, touched) = (&mut gradients[..block.values.len()], &mut touched[..block.values.len() / dim]);
@@ -168,26 +166,26 @@ impl Stepper {
     }
 
     fn move_block(&self, block: Row, gradients: &[f32], touched: &[bool], step: Step) {
-        let dim = block.values.len() / touched.len();
+        let (dim, all_rows_move) = (block.values.len() / touched.len(), self.moves_all_rows());
         let rows = block.values.chunks_exact_mut(dim).zip(block.first.chunks_exact_mut(dim)).zip(block.second.chunks_exact_mut(dim));
         for ((((values, first), second), gradient), &touched) in rows.zip(gradients.chunks_exact(dim)).zip(touched) {
             let row = Row { values, first, second };
             match touched {
                 true => kernels::moved(row, gradient, step),
-                false if self.all_rows_move => kernels::still(row, step),
+                false if all_rows_move => kernels::still(row, step),
                 false => {}
             }
         }
     }
 
     fn move_decayed_block(&self, block: Row, gradients: &[f32], touched: &[bool], decays: &[f32], step: Step) {
-        let dim = block.values.len() / touched.len();
+        let (dim, all_rows_move) = (block.values.len() / touched.len(), self.moves_all_rows());
         let rows = block.values.chunks_exact_mut(dim).zip(block.first.chunks_exact_mut(dim)).zip(block.second.chunks_exact_mut(dim));
         for (((((values, first), second), gradient), &touched), &decay) in rows.zip(gradients.chunks_exact(dim)).zip(touched).zip(decays) {
             let (row, step) = (Row { values, first, second }, Step { weight_decay: step.weight_decay + decay, ..step });
             match touched {
                 true => kernels::moved(row, gradient, step),
-                false if self.all_rows_move || decay > 0.0 => kernels::still(row, step),
+                false if all_rows_move || decay > 0.0 => kernels::still(row, step),
                 false => {}
             }
         }
@@ -195,7 +193,7 @@ impl Stepper {
 
     fn others(&self, parameter: &Parameter) -> Others {
         match &self.idle {
-            _ if !self.all_rows_move => Others::Stay,
+            _ if !self.moves_all_rows() => Others::Stay,
             Some(idle) if !parameter.left.is_empty() && idle.holds(self.steps) => Others::Leave,
             _ => Others::Move,
         }
@@ -214,7 +212,7 @@ impl Stepper {
     pub fn catch_up<'p>(&mut self, parameters: impl Iterator<Item = &'p mut Parameter>) {
         let Some(idle) = &mut self.idle else { return };
         for parameter in parameters.filter(|parameter| !parameter.left.is_empty()) {
-            let (dim, epsilon, idle) = (parameter.values.dim, self.adam.epsilon as f32, &*idle);
+            let (dim, epsilon, idle) = (parameter.values.dim, idle.epsilon(), &*idle);
             let mut left = std::mem::take(&mut parameter.left);
             blocks(parameter, BLOCK).zip(left.par_chunks_mut(BLOCK)).for_each(|(block, left)| {
                 let Row { values, first, second } = block;

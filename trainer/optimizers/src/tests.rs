@@ -1,4 +1,4 @@
-//! Steps of Adam against the formula in `f64`, one value at a time.
+//! Steps against the formula in `f64`, one value at a time, and against PyTorch's.
 
 use super::{catch_up::CatchUp, *};
 use embeddings::RowGradients;
@@ -47,6 +47,96 @@ fn dense_steps_follow_the_formula_in_every_row() {
     }
 }
 
+/// PyTorch 2.5.1, in `f64`: two values from 1 and -2 with gradients of (0.5, 0), (-0.25, 0), (0, 0.125) and (1, 0). The second is a row without gradient in three of the
+/// four steps, which is exactly a gradient of zero.
+#[test]
+fn steps_are_those_of_pytorch() {
+    let cases = [
+        (r#"{"sgd": {"learning_rate": 0.1}}"#, [[0.95, -2.0], [0.975, -2.0], [0.975, -2.0125], [0.875, -2.0125]]),
+        (
+            r#"{"sgd": {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.01}}"#,
+            [[0.949, -1.998], [0.927151, -1.994202], [0.906559749, -2.001289598], [0.787121063, -2.005667147]],
+        ),
+        (
+            r#"{"sgd": {"learning_rate": 0.1, "weight_decay": 0.01}}"#,
+            [[0.949, -1.998], [0.973051, -1.996002], [0.972077949, -2.006505998], [0.871105871, -2.004499492]],
+        ),
+        (r#"{"adagrad": {"learning_rate": 0.1}}"#, [[0.9, -2.0], [0.94472136, -2.0], [0.94472136, -2.1], [0.857434203, -2.1]]),
+        (
+            r#"{"adagrad": {"learning_rate": 0.1, "weight_decay": 0.01, "epsilon": 1e-6}}"#,
+            [[0.900000196, -1.900005], [0.942724909, -1.831132455], [0.94105387, -1.927947507], [0.85376224, -1.910714031]],
+        ),
+        (
+            r#"{"adam-w": {"learning_rate": 0.1}}"#,
+            [[0.899000002, -1.998], [0.871467299, -1.996002], [0.850007902, -2.057887349], [0.790195757, -2.108157176]],
+        ),
+        (
+            r#"{"adam-w": {"learning_rate": 0.1, "weight_decay": 0.1, "beta1": 0.5, "beta2": 0.9}}"#,
+            [[0.890000002, -1.98], [0.881100002, -1.9602], [0.872289002, -2.034667003], [0.774491224, -2.066447425]],
+        ),
+        (
+            r#"{"adam": {"learning_rate": 0.1, "weight_decay": 0.01}}"#,
+            [[0.900000002, -1.90000005], [0.871229348, -1.800166587], [0.848004762, -1.842775544], [0.787993246, -1.867637612]],
+        ),
+    ];
+    for (settings, expected) in cases {
+        let optimizer: Optimizer = serde_json::from_str(settings).unwrap();
+        optimizer.check().unwrap();
+        let (mut table, mut stepper) = (table(&[1.0, -2.0]), Stepper::new(&optimizer, 0));
+        for ((row, gradient), expected) in [(0, 0.5), (0, -0.25), (1, 0.125), (0, 1.0)].into_iter().zip(expected) {
+            let mut gradients = RowGradients::new(2, 1);
+            gradients.add(row, &[gradient]);
+            stepper.move_all(&mut table, &gradients);
+            stepper.finish_step();
+            for (&found, expected) in table.values.values.iter().zip(expected) {
+                assert!((f64::from(found) - expected).abs() < 2e-6, "{settings}: {found} {expected}");
+            }
+        }
+    }
+}
+
+/// What a list of rows moves is what the whole table would: where rows without gradient stay, leaving them out is exact.
+#[test]
+fn rows_that_are_listed_move_as_in_the_whole_table() {
+    for settings in [
+        r#"{"sgd": {"learning_rate": 0.1}}"#,
+        r#"{"sgd": {"learning_rate": 0.1, "momentum": 0.9}}"#,
+        r#"{"adagrad": {"learning_rate": 0.1}}"#,
+        r#"{"adagrad": {"learning_rate": 0.1, "weight_decay": 0.01}}"#,
+        r#"{"adam-w": {"learning_rate": 0.1}}"#,
+    ] {
+        let optimizer: Optimizer = serde_json::from_str(settings).unwrap();
+        let (mut whole, mut listed, mut stepper) = (table(&[1.0, -2.0, 0.5]), table(&[1.0, -2.0, 0.5]), Stepper::new(&optimizer, 0));
+        listed.leave_behind(true);
+        for (row, gradient) in [(0, 0.5), (2, -0.25), (0, 1.0)] {
+            let (mut gradients, mut current) = (RowGradients::new(3, 1), [0.0]);
+            gradients.add(row, &[gradient]);
+            stepper.move_all(&mut whole, &gradients);
+            stepper.current(&[row as u32], &listed, &mut current);
+            stepper.move_rows(&[row as u32], &current, &mut listed, |_, sum| sum[0] = gradient);
+            stepper.finish_step();
+        }
+        stepper.catch_up(std::iter::once(&mut listed));
+        assert_eq!((whole.values.values, whole.first, whole.second), (listed.values.values, listed.first, listed.second), "{settings}");
+    }
+}
+
+#[test]
+fn values_that_are_none_are_named() {
+    let message = |settings: &str| serde_json::from_str::<Optimizer>(settings).unwrap().check().unwrap_err();
+    for (settings, expected) in [
+        (r#"{"sgd": {"learning_rate": 0}}"#, "learning_rate is 0,"),
+        (r#"{"sgd": {"learning_rate": 0.1, "momentum": 1}}"#, "momentum is 1,"),
+        (r#"{"sgd": {"learning_rate": 0.1, "weight_decay": -1}}"#, "weight_decay is -1, expected a number of at least 0"),
+        (r#"{"adagrad": {"learning_rate": 0.1, "epsilon": 0}}"#, "epsilon is 0,"),
+        (r#"{"adam-w": {"learning_rate": 0.1, "weight_decay": 10}}"#, "weight_decay is 10 at a learning_rate of 0.1,"),
+        (r#"{"lazy-adam": {"learning_rate": 0.1, "beta1": 1}}"#, "beta1 is 1,"),
+        (r#"{"adam": {"learning_rate": 0.1, "batch_l2": -0.5}}"#, "batch_l2 is -0.5,"),
+    ] {
+        assert!(message(settings).starts_with(expected), "{}", message(settings));
+    }
+}
+
 #[test]
 fn the_first_step_has_the_length_of_the_learning_rate() {
     let (mut table, mut gradients) = (table(&[1.0]), RowGradients::new(1, 1));
@@ -57,7 +147,7 @@ fn the_first_step_has_the_length_of_the_learning_rate() {
 
 #[test]
 fn lazy_steps_leave_rows_without_gradient_alone() {
-    let Parameter { values, first, second, .. } = three_steps(&Optimizer::LazyAdam(ADAM));
+    let Parameter { values, first, second, .. } = three_steps(&Optimizer::LazyAdam(LazyAdam(ADAM)));
     assert_eq!((values.values[1], first[1], second[1]), (-2.0, 0.0, 0.0));
     assert!((f64::from(values.values[0]) - 0.9).abs() < 1e-6);
 }
@@ -82,7 +172,7 @@ fn the_learning_rate_falls_in_steps() {
 /// A decay of a row's own is that much of the row in its gradient, whether it has another one or not; rows without move as ever.
 #[test]
 fn rows_have_decays_of_their_own() {
-    for optimizer in [Optimizer::Adam(ADAM), Optimizer::LazyAdam(ADAM)] {
+    for optimizer in [Optimizer::Adam(ADAM), Optimizer::LazyAdam(LazyAdam(ADAM))] {
         let moved = |gradients: &[(usize, f32)], decays: Option<&[f32]>| {
             let (mut table, mut rows) = (table(&[1.0, -2.0, 3.0, 0.5]), RowGradients::new(4, 1));
             gradients.iter().for_each(|&(row, gradient)| rows.add(row, &[gradient]));
@@ -188,7 +278,7 @@ proptest! {
         root in -12f64..6.0,
     ) {
         let adam = Adam { learning_rate: 0.01, weight_decay: 0.0, beta1, beta2, epsilon, ..ADAM };
-        let mut idle = CatchUp::new(&adam).unwrap();
+        let mut idle = CatchUp::new(adam.moments()).unwrap();
         let start = (0..).find(|&step| idle.holds(step)).unwrap();
         let base = if early { start } else { start + base };
         idle.restart(base);

@@ -46,14 +46,14 @@ fn loss(loss: &Loss) -> Result<(), &'static str> {
     match loss.lacks_kernel() {
         Some(reason) => Err(reason),
         _ if loss.list().is_some() => Err("has several positives in a row"),
-        _ if !loss.is_by_row() => Err("looks at more than the scores of its rows"),
+        _ if !loss.looks_at_scores_alone() => Err("looks at more than the scores of its rows"),
         _ if loss.needs_log_probabilities() => Err("looks at the probabilities of the draws"),
         _ if loss.estimated_rank_margin().is_some() => Err("looks at estimated ranks"),
         _ if loss.max_norm().is_some() => Err("bounds the vectors' norms"),
         _ if loss.quantiles().is_some_and(|schedule| schedule.estimator != QuantileEstimator::default()) => {
             Err("estimates quantiles by another rule than `sample`")
         }
-        _ if loss.is_of_the_batch() => Err("compares the rows of a batch"),
+        _ if loss.compares_rows_alone() => Err("compares the rows of a batch"),
         _ if loss.ranking() != loss.similarity() => Err("ranks by another similarity than it trains by"),
         _ => Ok(()),
     }

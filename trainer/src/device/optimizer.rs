@@ -5,8 +5,8 @@ use optimizers::{Leap, Step};
 
 /// The constants of a step.
 pub(crate) fn step(step: Step) -> adam::Step {
-    let Step { weight_decay, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon } = step;
-    adam::Step { weight_decay, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon }
+    let Step { weight_decay, shrinkage, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon } = step;
+    adam::Step { weight_decay, shrinkage, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon }
 }
 
 /// What steps without gradient do to rows.

@@ -102,7 +102,7 @@ impl Trial {
     /// Whether loss and sampler look at scores alone, where a network makes them.
     fn check_network(&self, learning: &Learning) -> Result<(), String> {
         let (loss, sampler) = (kind(&learning.loss), kind(&learning.sampler));
-        let reason = if !learning.loss.is_by_row() || learning.loss.max_norm().is_some() {
+        let reason = if !learning.loss.looks_at_scores_alone() || learning.loss.max_norm().is_some() {
             format!("the loss `{loss}` looks at more than the scores of each row: take another loss")
         } else if learning.loss.quantiles().is_some() {
             format!("the loss `{loss}` needs quantiles of scores of all items: take another loss")
@@ -163,7 +163,7 @@ impl Learning {
     /// Whether the loss can have as many negatives as are drawn, or none drawn at all.
     fn check_draws(&self) -> Result<(), String> {
         let (loss, sampler) = (kind(&self.loss), kind(&self.sampler));
-        if self.loss.is_of_the_batch() && !self.sampler.compares_rows() {
+        if self.loss.compares_rows_alone() && !self.sampler.compares_rows() {
             return Err(format!(
                 "the loss `{loss}` compares the rows of a batch with each other, which the sampler `{sampler}` does not: it needs the sampler \
                  `in-batch`, best with `negatives: 1`"
@@ -241,7 +241,7 @@ impl Learning {
 
     /// Whether the loss can have negatives that are mixed from vectors, and are no items.
     fn check_mixed(&self) -> Result<(), String> {
-        let reason = if !self.loss.is_by_row() || self.loss.max_norm().is_some() {
+        let reason = if !self.loss.looks_at_scores_alone() || self.loss.max_norm().is_some() {
             "looks at more than the scores of each row: take another sampler"
         } else if self.loss.needs_log_probabilities() {
             "corrects for how items are drawn, as these are not: take another sampler"

@@ -290,7 +290,15 @@ fn every_optimizer_moves_the_same_rows() {
         [few, UNIFORM, r#"{"in-batch": {}}"#, mixed].map(|sampler| trial(model, r#"{"cce": {}}"#, sampler, DRAWN_TO_ZERO))
     });
     let list = trial(LIGHT_GCN, r#"{"smooth-ndcg": {"temperature": 1.0}}"#, UNIFORM, DRAWN_TO_ZERO);
-    assert_agree(lazy.chain(drawn).chain([list]).map(Option::unwrap), candle_on_cpu(1));
+    let others = [
+        r#"{"adam-w": {"learning_rate": 0.01, "epsilon": 1e-3}}"#,
+        r#"{"sgd": {"learning_rate": 1.0}}"#,
+        r#"{"adagrad": {"learning_rate": 0.1, "epsilon": 1e-3}}"#,
+    ];
+    let others = others.into_iter().flat_map(|optimizer| {
+        [(MF, few), (MF, dns), (LIGHT_GCN, UNIFORM)].map(|(model, sampler)| trial(model, r#"{"bpr": {}}"#, sampler, optimizer))
+    });
+    assert_agree(lazy.chain(drawn).chain([list]).chain(others).map(Option::unwrap), candle_on_cpu(1));
 }
 
 /// A training that goes from one way to the other at each stop ends where one does that never stops.

@@ -19,6 +19,7 @@ impl Head {
         let folder = match part {
             "loss" => "losses",
             "sampler" => "samplers",
+            "optimizer" => "optimizers",
             _ => "models",
         };
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("src");
@@ -33,7 +34,13 @@ impl Head {
             text.lines().map_while(|line| line.strip_prefix("//!")).map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
         let title: Vec<&str> = head.iter().copied().take_while(|line| !line.is_empty()).collect();
         let (_, after) = text.split_once(&settings).unwrap();
-        Self { path, title: title.join(" "), equation: equation(&head), fields: fields(after) }
+        let settings = match wrapped(after) {
+            None => after.to_owned(),
+            Some(inner) => {
+                files(&root).iter().map(|file| std::fs::read_to_string(file).unwrap()).find(|text| text.contains(&inner)).unwrap()
+            }
+        };
+        Self { path, title: title.join(" "), equation: equation(&head), fields: fields(&settings) }
     }
 }
 
@@ -49,6 +56,13 @@ fn equation(head: &[&str]) -> Option<String> {
     let start = head.iter().position(|line| *line == "```text")? + 1;
     let lines: Vec<&str> = head[start..].iter().copied().take_while(|line| *line != "```").collect();
     Some(lines.join("\n"))
+}
+
+/// The first line of the settings that the struct which comes next has for its own.
+fn wrapped(text: &str) -> Option<String> {
+    let line = text.lines().find(|line| line.starts_with("pub struct "))?;
+    let (_, inner) = line.strip_suffix(");")?.split_once("(pub ")?;
+    Some(format!("pub struct {inner} {{\n"))
 }
 
 /// The documentation of the fields of the struct that comes next.

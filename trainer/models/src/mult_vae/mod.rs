@@ -115,7 +115,7 @@ impl BackboneKind for MultVae {
             return Err("batch_size is 0, expected at least 1".to_owned());
         }
         check_share("dropout", self.dropout)?;
-        self.optimizer.check_own()
+        self.optimizer.check_without_loss()
     }
 
     /// 1: the divergence comes in towards a weight of 1, as in the release. 2: the noise has other numbers. 3: tanh is rounded in another way, and small

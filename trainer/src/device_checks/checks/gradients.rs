@@ -20,9 +20,13 @@ use optimizers::{Optimizer, Parameter, Stepper};
 const DIMS: [usize; 3] = [25, 64, 128];
 const SIMILARITIES: [(&str, Similarity); 3] =
     [("dot products", Similarity::Dot), ("cosines", Similarity::Cosine), ("distances", Similarity::NegativeSquaredDistance)];
-const OPTIMIZERS: [(&str, &str); 2] = [
+const OPTIMIZERS: [(&str, &str); 6] = [
     ("adam with weight decay", r#"{"adam": {"learning_rate": 0.1, "weight_decay": 0.01}}"#),
     ("lazy-adam", r#"{"lazy-adam": {"learning_rate": 0.1}}"#),
+    ("adam-w", r#"{"adam-w": {"learning_rate": 0.1, "weight_decay": 0.1}}"#),
+    ("sgd", r#"{"sgd": {"learning_rate": 0.1}}"#),
+    ("sgd with momentum", r#"{"sgd": {"learning_rate": 0.1, "momentum": 0.9}}"#),
+    ("adagrad", r#"{"adagrad": {"learning_rate": 0.1}}"#),
 ];
 
 pub(super) fn check(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {

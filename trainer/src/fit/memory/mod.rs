@@ -203,7 +203,7 @@ fn loss_state(sizes: TableSizes, learning: &Learning) -> u64 {
 fn formula(sizes: TableSizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let parts = (rayon::current_num_threads() * parts::SCORES) as u64;
-    let at_once = if learning.loss.sees_the_batch() { batch * scores } else { parts.min(batch * scores) };
+    let at_once = if learning.loss.couples_rows() { batch * scores } else { parts.min(batch * scores) };
     let copied = held(sizes, learning);
     let operations = if learning.loss.fused_with_state().is_some() { 0 } else { OPERATIONS * at_once };
     let of_draws = learning.loss.fused_of_draws().is_some() && learning.sampler.rule(1).is_none();

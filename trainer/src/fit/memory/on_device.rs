@@ -103,7 +103,7 @@ impl Shape {
     /// What the loss's formula leaves of the scores that it is given at once.
     fn formula(&self, learning: &Learning) -> u64 {
         let scores = self.rows * self.scores;
-        let at_once = if learning.loss.sees_the_batch() { scores } else { scores.min(SCORES_ELSEWHERE as u64) };
+        let at_once = if learning.loss.couples_rows() { scores } else { scores.min(SCORES_ELSEWHERE as u64) };
         let of_rows = u64::from(learning.loss.relations().of_rows) * OF_RELATIONS * self.rows * self.rows;
         (OPERATIONS * at_once + of_rows) * FLOAT
     }

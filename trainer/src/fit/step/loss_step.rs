@@ -150,7 +150,7 @@ impl<'a> LossStep<'a> {
         }
         let ScoreGradients { losses, positives, negatives } = &mut derivatives.scores;
         let rows = losses.iter_mut().zip(positives.chunks_exact_mut(self.batches.list())).zip(negatives.chunks_exact_mut(candidates));
-        for (((loss, positives), negatives), _) in rows.zip(empty).filter(|(_, empty)| *empty && !self.loss.is_of_the_batch()) {
+        for (((loss, positives), negatives), _) in rows.zip(empty).filter(|(_, empty)| *empty && !self.loss.compares_rows_alone()) {
             *loss = nothing(Row { at: 0, ids: &[], positives, negatives });
         }
         Ok(derivatives)

@@ -23,7 +23,7 @@ pub(crate) fn score_gradients(loss: &Loss, rows: ScoredRows, scale: f32, device:
     let scores = if device.is_cpu() { SCORES } else { SCORES_ELSEWHERE };
     let count = rows.positives.len() / loss.list().unwrap_or(1);
     let of_part = (scores * count / rows.negatives.len()).clamp(1, count);
-    if loss.sees_the_batch() || of_part == count {
+    if loss.couples_rows() || of_part == count {
         return formula::score_gradients(loss, rows, scale, device);
     }
     let columns = loss.columns();

@@ -48,7 +48,7 @@ impl StepKind {
     pub(crate) fn new(backbone: &Backbone, learning: &Learning, [users, items, pairs]: [usize; 3]) -> Self {
         let batch = (learning.training.batch_size as usize).min(pairs);
         let by_row = backbone.mean_of_layers().is_some_and(|mean| mean.layers == 0);
-        let by_row = by_row && learning.loss.is_by_row() && learning.loss.max_norm().is_none();
+        let by_row = by_row && learning.loss.looks_at_scores_alone() && learning.loss.max_norm().is_none();
         let sparse = |touches: usize, rows: usize| by_row && !learning.sampler.needs_tables() && touches * SPARSE <= rows;
         let sampled = learning.candidates().is_some();
         let of_pairs = learning.loss.list().is_none();

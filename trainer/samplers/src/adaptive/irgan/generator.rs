@@ -3,7 +3,7 @@
 use dataset::Interactions;
 use embeddings::{Batch, Catalogue, Init, Masks, Normal, RowGradients, Vectors};
 
-use optimizers::{Adam, Optimizer, Parameter, Stepper};
+use optimizers::{Adam, LazyAdam, Optimizer, Parameter, Stepper};
 use rayon::prelude::*;
 use std::{convert::Infallible, ops::Range};
 use vectors::{Matrix, Similarity};
@@ -71,7 +71,7 @@ impl Generator {
             return;
         }
         let steps = u64::from(passes.start) * users.len().div_ceil(USERS) as u64;
-        let mut stepper = Stepper::new(&Optimizer::LazyAdam(Adam::new(self.learning_rate)), steps);
+        let mut stepper = Stepper::new(&Optimizer::LazyAdam(LazyAdam(Adam::new(self.learning_rate))), steps);
         let mut lesson = Lesson::new([&self.users.values, &self.items.values]);
         for pass in passes {
             for users in users.chunks(USERS) {

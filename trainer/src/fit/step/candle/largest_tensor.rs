@@ -31,7 +31,7 @@ fn largest(trial: &Trial, learning: &Learning, [users, items, train]: [u64; 3], 
     let rows = batch.div_ceil(u64::from(ranks.max(1)));
     let [candidates, negatives] = [learning.candidates(), learning.negatives()].map(|count| count.map_or(items, |count| count as u64));
     // Rows that the loss's formula is given at once, as `parts` has them.
-    let at_once = if loss.sees_the_batch() { rows } else { (SCORES_ELSEWHERE as u64 / negatives.max(1)).clamp(1, rows.max(1)) };
+    let at_once = if loss.couples_rows() { rows } else { (SCORES_ELSEWHERE as u64 / negatives.max(1)).clamp(1, rows.max(1)) };
     let tables = if model.reads_order() { items } else { users.max(items) };
     let of_network = model.network(0).map_or(0, |network| (list + candidates).saturating_mul(network.floats_of_pair() / OF_WIDEST));
     let tensor = |what, numbers| TensorSize { numbers, what };

@@ -70,17 +70,17 @@ impl OnDevice {
 }
 
 impl DeviceParameter {
-    /// Adam, as `optimizers` has it.
+    /// The step of `optimizers`.
     fn step(&mut self, Gradient { values: gradient, touched }: &Gradient, step: Step) -> Result<()> {
         let Self { values, first, second } = &*self;
         // All constants by name: one that `optimizers` gets later does not compile until it is heeded here.
-        let Step { weight_decay, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon } = step;
+        let Step { weight_decay, shrinkage, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon } = step;
         let decay = (values * f64::from(weight_decay))?;
         let gradient = gradient.as_ref().map_or(Ok(decay.clone()), |gradient| decay + gradient)?;
         let next_first = ((first * f64::from(first_decay))? + (&gradient * f64::from(first_gain))?)?;
         let next_second = ((second * f64::from(second_decay))? + (gradient.sqr()? * f64::from(second_gain))?)?;
         let root = ((next_second.sqrt()? * f64::from(second_scale))? + f64::from(epsilon))?;
-        let next = (values - ((&next_first * f64::from(rate))? / root)?)?;
+        let next = ((values * f64::from(shrinkage))? - ((&next_first * f64::from(rate))? / root)?)?;
         let moved = |next: Tensor, before: &Tensor| match touched {
             Some(touched) => touched.broadcast_as(next.shape())?.contiguous()?.where_cond(&next, before),
             None => Ok(next),
@@ -113,9 +113,13 @@ mod tests {
     /// Three steps, of which each has a gradient for some rows of users, all of items, and none of the weights.
     #[test]
     fn steps_are_those_of_the_optimizer() {
-        for optimizer in
-            [r#"{"adam": {"learning_rate": 0.1, "weight_decay": 0.01}}"#, r#"{"lazy-adam": {"learning_rate": 0.1, "beta1": 0.5}}"#]
-        {
+        for optimizer in [
+            r#"{"adam": {"learning_rate": 0.1, "weight_decay": 0.01}}"#,
+            r#"{"lazy-adam": {"learning_rate": 0.1, "beta1": 0.5}}"#,
+            r#"{"adam-w": {"learning_rate": 0.1, "weight_decay": 0.1}}"#,
+            r#"{"sgd": {"learning_rate": 0.1, "momentum": 0.9}}"#,
+            r#"{"adagrad": {"learning_rate": 0.1}}"#,
+        ] {
             let optimizer: Optimizer = serde_json::from_str(optimizer).unwrap();
             let (mut expected, mut found, mut stepper) = (parameters(), parameters(), Stepper::new(&optimizer, 0));
             let mut on_device = OnDevice::load(&found, &Device::Cpu).unwrap();
