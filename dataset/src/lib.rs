@@ -32,7 +32,7 @@ pub use cache::Cache;
 pub use error::{Error, MORE_FILES, Result, is_out_of_files};
 pub use file_entry::{FileEntry, Files};
 pub use interactions::Interactions;
-pub use location::{Listed, Location, Origin, Unfinished, longest_operation, wait_for_first_answers};
+pub use location::{Listed, Location, Origin, Unfinished, is_unfinished, longest_operation, wait_for_first_answers};
 pub use manifest::{Counts, Manifest, SCHEMA_VERSION};
 pub use order::{Histories, Order};
 pub use prepared::Dataset;

@@ -8,7 +8,7 @@ pub use crate::{
 };
 pub use vectors::Ties;
 
-use crate::{Metric, MetricAt};
+use crate::{Metric, MetricAt, metric::is_cutoff};
 use serde::{Deserialize, Serialize};
 
 /// What is measured, by which conventions, and how differences are tested.
@@ -78,8 +78,8 @@ impl Evaluation {
         distinct("metrics", self.metrics.iter().map(|metric| metric.name()))?;
         distinct("cutoffs", self.cutoffs.iter())?;
         distinct("tests", self.significance.tests.iter().map(|test| test.name()))?;
-        if self.cutoffs.contains(&0) {
-            return Err("`cutoffs` has 0: expected lengths of lists, 1 or more".to_owned());
+        if let Some(cutoff) = self.cutoffs.iter().find(|cutoff| !is_cutoff(**cutoff)) {
+            return Err(format!("`cutoffs` has {cutoff}: expected lengths of lists, from 1 to {}", u32::MAX - 1));
         }
         if self.sampled_candidates.is_some_and(|sample| sample.negatives == 0) {
             return Err(
@@ -151,7 +151,10 @@ mod tests {
         let twice = Evaluation { metrics: vec![Metric::Map, Metric::Auc, Metric::Map], ..default.clone() };
         assert_eq!(message(twice), "`metrics` has map twice: expected each once");
         assert_eq!(message(Evaluation { cutoffs: vec![], ..default.clone() }), "`cutoffs` is empty: expected at least one");
-        assert_eq!(message(Evaluation { cutoffs: vec![5, 0], ..default.clone() }), "`cutoffs` has 0: expected lengths of lists, 1 or more");
+        assert_eq!(
+            message(Evaluation { cutoffs: vec![5, 0], ..default.clone() }),
+            "`cutoffs` has 0: expected lengths of lists, from 1 to 4294967294"
+        );
         let none = Evaluation { sampled_candidates: Some(SampledCandidates { negatives: 0, seed: 1 }), ..default.clone() };
         let lists = Evaluation {
             sampled_candidates: Some(SampledCandidates { negatives: 9, seed: 1 }),

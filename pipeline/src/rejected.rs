@@ -5,21 +5,27 @@
 //! ```
 //! `line` is that on which the row starts, of Parquet the row itself, from 1. `raw` is the row as it stands in the source, of Parquet its values with tabs between, with `\t`, `\n`, `\r` and `\\` for tabs, line ends and backslashes.
 
-use crate::{Error, Limits, Result, source::Rejected};
+use crate::{Error, Limits, Result, scratch_folder::ScratchFolder, source::Rejected};
 use dataset::Location;
 use std::{
+    fs::File,
     io::{self, BufWriter, Write},
     path::PathBuf,
 };
-use tempfile::NamedTempFile;
 
 /// The file's name.
 pub(crate) const REJECTED: &str = "rejected.tsv";
 
+/// A file in a scratch folder of its own.
+struct RejectedFile {
+    folder: ScratchFolder,
+    writer: BufWriter<File>,
+}
+
 /// Rejected rows, in a scratch file.
 pub(crate) struct RejectedRows {
     folder: PathBuf,
-    file: Option<BufWriter<NamedTempFile>>,
+    file: Option<RejectedFile>,
     pub(crate) count: usize,
     /// The first one, in words.
     pub(crate) first: String,
@@ -58,18 +64,19 @@ impl RejectedRows {
 
     fn store(mut self, at: &Location) -> Result<()> {
         let Some(mut file) = self.file.take() else { return Ok(()) };
-        file.flush().map_err(|source| self.failed(source))?;
-        Ok(at.upload(file.get_ref().path())?)
+        file.writer.flush().map_err(|source| self.failed(source))?;
+        Ok(at.upload(&file.folder.path().join(REJECTED))?)
     }
 
     fn append(&mut self, rejected: Rejected<'_>) -> io::Result<()> {
         if self.file.is_none() {
-            let mut file = BufWriter::new(NamedTempFile::new_in(&self.folder)?);
-            file.write_all(b"line\treason\traw\n")?;
-            self.file = Some(file);
+            let folder = ScratchFolder::new_in(&self.folder)?;
+            let mut writer = BufWriter::new(File::create_new(folder.path().join(REJECTED))?);
+            writer.write_all(b"line\treason\traw\n")?;
+            self.file = Some(RejectedFile { folder, writer });
         }
         let file = self.file.as_mut().expect("made above");
-        writeln!(file, "{}\t{}\t{}", rejected.number, escaped(rejected.reason.as_bytes()), escaped(rejected.raw))
+        writeln!(file.writer, "{}\t{}\t{}", rejected.number, escaped(rejected.reason.as_bytes()), escaped(rejected.raw))
     }
 
     fn failed(&self, source: io::Error) -> Error {

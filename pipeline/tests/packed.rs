@@ -36,7 +36,10 @@ fn both_engines_make_of_packed_rows_what_they_make_of_plain_ones() {
     let expected = tables("memory:///packed/plain.csv", &Engine::Memory);
     assert!(expected.len() >= 5);
     let archived = format!("{}/ratings.csv", stored("ratings.zip", "named.ZIP"));
-    let paths = [stored("ratings.bz2", "a.csv.bz2"), stored("ratings.xz", "a.gz"), stored("streamed.zip", "a.csv.zip"), archived];
+    // A member below `./` is one as any other, and one below a folder with `_` is read where it is named.
+    let hidden = format!("{}/_data/ratings.csv", stored("hidden.zip", "named-hidden.zip"));
+    let packed = [("ratings.bz2", "a.csv.bz2"), ("ratings.xz", "a.gz"), ("streamed.zip", "a.csv.zip"), ("dot.zip", "dot.zip")];
+    let paths = packed.map(|(file, name)| stored(file, name)).into_iter().chain([archived, hidden]);
     for path in paths {
         for engine in [Engine::Memory, Engine::Datafusion] {
             assert!(tables(&path, &engine) == expected, "{path} {engine:?}");
@@ -78,6 +81,13 @@ fn an_archive_that_cannot_be_read_says_why() {
     assert!(unnamed.ends_with("`ml/README.txt`, `ml/ratings.csv`: call it `….zip`, so that one can be named"), "{unnamed}");
     let missing = refused(&format!("{}/ml/rating.csv", stored("release.zip", "missing.zip")));
     assert!(missing.contains("the archive has no file `ml/rating.csv`; its files are `ml/README.txt`, `ml/ratings.csv`"), "{missing}");
+    let hidden = refused(&stored("hidden.zip", "hidden.zip"));
+    assert!(
+        hidden.contains(
+            "the archive holds files alone whose path has a `_` or a `.` before a name: name one, as `hidden.zip/_data/ratings.csv`"
+        ),
+        "{hidden}"
+    );
     let absent = refused("memory:///packed/absent.zip/ml/ratings.csv");
     assert!(absent.starts_with("memory:///packed/absent.zip/ml/ratings.csv does not exist; correct `source.path`"), "{absent}");
     let encrypted = refused(&stored("encrypted.zip", "encrypted.zip"));

@@ -40,12 +40,20 @@ def of_columns(frame: Any, columns: Sequence[str]) -> pa.Table:
         if column not in names:
             raise ValueError(f"frame has no column {column!r}, it has {', '.join(map(repr, names))}")
     table = pa.table(frame.select(columns)) if hasattr(frame, "select") else pa.Table.from_pandas(frame[columns], preserve_index=False)
-    for column in columns:
+    for at, column in enumerate(columns):
+        table = table.set_column(at, column, texts_of(table[column]))
         missing = table[column].null_count
         if missing:
             raise ValueError(f"frame has {missing:,} rows of {len(table):,} without {column!r}: leave them out, or give them a value")
     # What pandas would read of its own types is nothing to the program, and would be another file with another version of pandas.
     return table.replace_schema_metadata(None)
+
+
+def texts_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of categories of Polars as one of texts: Parquet has no dictionaries of string views."""
+    if not pa.types.is_dictionary(column.type) or column.type.value_type != pa.string_view():
+        return column
+    return pa.chunked_array([chunk.dictionary.cast(pa.string()).take(chunk.indices) for chunk in column.chunks], pa.string())
 
 
 def write(file: Path, content: bytes) -> None:

@@ -21,19 +21,39 @@ def check_in_order(name: str, values: Any) -> None:
         raise ValueError(f"{reason}; bring the rows into the order of the users, and pass `.to_numpy()`")
 
 
+def users_of(values: Any) -> Any:
+    """The labels of users: the columns of a frame of pandas, the index of a series; `None` of what has none."""
+    return values.columns if index_of(values) is not None and hasattr(values, "columns") else index_of(values)
+
+
+def check_columns_in_order(name: str, values: Any) -> None:
+    """That the columns of a frame of pandas, which are items, are labelled 0, 1, and so on.
+
+    Raises `ValueError` where other labels say that columns may be those of other items than their places say.
+    """
+    columns = None if index_of(values) is None else getattr(values, "columns", None)
+    if columns is not None and list(columns) != list(range(len(columns))):
+        reason = f"{name} has the columns {list(columns[:3])}…, and items are taken by their places: expected 0, 1, 2, …"
+        raise ValueError(f"{reason}; bring the columns into the order of the items, and pass `.to_numpy()`")
+
+
 def aligned(methods: Mapping[str, Any]) -> dict[str, Any]:
     """The values of methods with users in one order: labelled ones in that of the first of them.
 
     Users are labelled by the index of a series, and by the columns of a frame, whose rows are seeds.
 
-    Raises `ValueError` where two methods are labelled differently.
+    Raises `ValueError` where two methods are labelled differently, or where one has labels that are not 0, 1, and so on, and another has none.
     """
     first: tuple[str, Any] | None = None
     found = dict(methods)
+    plain = next((name for name, values in methods.items() if users_of(values) is None), None)
     for name, values in methods.items():
-        users = values.columns if index_of(values) is not None and hasattr(values, "columns") else index_of(values)
+        users = users_of(values)
         if users is None:
             continue
+        if plain is not None and list(users) != list(range(len(users))):
+            reason = f"methods[{name!r}] has users {list(users[:3])}…, and methods[{plain!r}] has none, so that its users are taken by their places"
+            raise ValueError(f"{reason}: label both, or bring them into one order and pass `.to_numpy()`")
         if first is None:
             first = (name, users)
         if users.equals(first[1]):

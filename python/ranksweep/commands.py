@@ -180,17 +180,21 @@ def compare(
     The metric is the one that decides in the first sweep, or `metric`. `against` names a method that all others are compared with. The tables
     go to `out`, or into `compare/` beside the first sweep's tables.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        given = {"--metric": metric, "--against": against, "--out": out, "--storage": storage}
-        flags = [f"{name}={os.fspath(value)}" for name, value in given.items() if value is not None]
+    places = {"--out": out, "--storage": storage}
+    given = {"--metric": metric, "--against": against, **{name: resolved(place) for name, place in places.items() if place is not None}}
+    flags = [f"{name}={value}" for name, value in given.items() if value is not None]
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder:
         files = [file_of(sweep, Path(folder) / f"sweep-{at}.yaml") for at, sweep in enumerate(sweeps)]
-        text = call(["compare", *files, *flags], lambda event: None)
+        try:
+            text = call(["compare", *files, *flags], lambda event: None)
+        except Error as error:
+            raise Error(str(error).replace(f"{folder}/", ""), error.code, error.output) from None
     folder_and_files = text.splitlines()[-1]
     return Comparison(folder_and_files.rpartition(": ")[0])
 
 
 def kinds(name: str | None = None) -> str:
-    """The losses, samplers and models that a sweep may have, or what there is to know of one: its formula, its keys and their defaults."""
+    """The losses, samplers, models and optimizers that a sweep may have, or what there is to know of one: its formula, its keys and their defaults."""
     return call(["kinds", *([] if name is None else [name])], lambda event: None)
 
 

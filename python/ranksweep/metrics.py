@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike, NDArray
 
-from ranksweep._labels import check_in_order
+from ranksweep._labels import check_columns_in_order, check_in_order
 from ranksweep._native import native
 from ranksweep._native import numpy as np
 
@@ -57,6 +57,7 @@ def of_scores(
 
     Raises `ValueError` for shapes, numbers and names that cannot be.
     """
+    check_columns_in_order("scores", scores)
     array = matrix("scores", scores)
     users, items = array.shape
     asked = Asked(metrics, recall, ties, held_out, masked, history, (users, items))
@@ -179,6 +180,8 @@ def lists(name: str, rows: Lists | None, users: int, items: int) -> tuple[bytes,
         rows = [[]] * users
     check_in_order(name, rows)
     if isinstance(rows, Dense) and not isinstance(rows, Sparse):
+        if getattr(rows, "shape", None) == (users, items):
+            check_columns_in_order(name, rows)
         rows = np.asarray(rows)
     if isinstance(rows, Sparse):
         sparse = rows.tocsr().copy()

@@ -30,7 +30,7 @@ def recommend(
     k: int = 20,
     *,
     out: File = "recommendations.parquet",
-    users: Iterable[Any] | None = None,
+    users: Iterable[Any] | File | None = None,
     histories: Any = None,
     seen: str = "exclude",
     refit: bool = False,
@@ -48,7 +48,8 @@ def recommend(
 
     The model is that of the leaderboard's winner, of `method` or of `trial`, or with `refit` the one that `refit` has trained on all
     interactions.
-    `dataset` names one of several. `users` are the own ids of those who get lists, all when left out. `histories` are those of new users
+    `dataset` names one of several. `users` are the own ids of those who get lists, or the path of a
+    file with one in a line, all when left out. `histories` are those of new users
     instead: a frame with the columns `user_id` and `item_id`, or the path of such a file; where a model folds them in by ridge regression
     `ridge` is the weight of its penalty, where it does over the train graph `fold_in` is `attach` or `joint`. `seen` says whether items that a
     user has may come: `exclude`, `include`, or `evaluate`, which leaves out those of train and validation alone. The other arguments mean
@@ -70,7 +71,11 @@ def recommend(
             "ridge": ridge,
             "out": out,
         }
-        if users is not None:
+        if isinstance(users, str | os.PathLike):
+            given["users"] = resolved(users)
+        elif hasattr(users, "columns"):
+            raise ValueError("users is a frame: expected ids, such as those of one of its columns, or the path of a file of ids")
+        elif users is not None:
             given["users"] = Path(folder) / "users.txt"
             given["users"].write_text("".join(f"{user}\n" for user in users), encoding="utf-8")
         if histories is not None:

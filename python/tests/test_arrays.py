@@ -321,7 +321,9 @@ def test_labels_say_whose_values_are_whose() -> None:
     for given in (frame, polars.DataFrame({"one": one, "other": other}), {"one": frame.one, "other": shuffled}):
         assert significance.compare(given, asked, frame="arrow").equals(expected)
     assert significance.compare({"one": by_seeds[0], "other": by_seeds[1]}, asked, frame="arrow").equals(expected)
-    assert not significance.compare({"one": frame.one, "other": shuffled.to_numpy()}, asked, frame="arrow").equals(expected)
+    assert significance.compare({"one": frame.one.reset_index(drop=True), "other": other}, asked, frame="arrow").equals(expected)
+    with pytest.raises(ValueError, match=r"methods\['one'\] has users \['u0', 'u1', 'u2'\]…, and methods\['other'\] has none"):
+        significance.compare({"one": frame.one, "other": shuffled.to_numpy()}, asked)
     with pytest.raises(ValueError, match=r"methods\['other'\] is of other users than methods\['one'\]"):
         significance.compare({"one": frame.one, "other": frame.other.rename({"u0": "v0"})}, asked)
 
@@ -336,6 +338,11 @@ def test_rows_with_labels_are_not_taken_by_their_places() -> None:
         metrics.of_scores(scores, held_out.groupby("user", sort=False).item.apply(list))
     with pytest.raises(ValueError, match=r"scores has the index \['a', 'b', 'c'\]"):
         metrics.of_scores(pandas.DataFrame(scores, index=list("abc")), ordered)
+    with pytest.raises(ValueError, match=r"scores has the columns \[0, 2, 3\]…, and items are taken by their places: expected 0, 1, 2"):
+        metrics.of_scores(pandas.DataFrame(scores).drop(columns=1), ordered)
+    masked = pandas.DataFrame(np.zeros((3, 8), int))
+    with pytest.raises(ValueError, match=r"masked has the columns \[7, 6, 5\]…"):
+        metrics.of_scores(scores, ordered, masked=masked[masked.columns[::-1]])
 
 
 def test_lists_are_ranked_as_the_scores_that_they_are_of() -> None:

@@ -104,6 +104,10 @@ def test_variables_stand_in_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert dataset.folder.parent == tmp_path / "runs" / "a" / "datasets"
     with pytest.raises(ranksweep.Error, match=r"\$\{NO_SUCH\}/a: the environment variable NO_SUCH is not set"):
         ranksweep.prepare(small(tmp_path), storage="${NO_SUCH}/a", progress=False)
+    with pytest.raises(ranksweep.Error, match=r"runs/a/sweeps/small/tables.json does not exist"):
+        ranksweep.compare(small(tmp_path), storage="${RUNS}/a")
+    with pytest.raises(ranksweep.Error, match=r"^sweep-0.yaml: "):
+        ranksweep.compare(small(tmp_path / "none"))
 
 
 def test_a_wrong_flag_is_said_in_the_programs_words(storage: Path) -> None:

@@ -47,6 +47,13 @@ def test_lists_are_those_of_the_winner(results: ranksweep.Results, storage: Path
     assert len(lists()) == 3 * len(ids)
     two = ranksweep.recommend(small(storage), 3, out=tmp_path / "two.parquet", users=[ids[7], ids[2]], progress=False)("arrow")
     assert set(two["user_id"].to_pylist()) == {ids[7], ids[2]}
+    file = tmp_path / "users.txt"
+    file.write_text(f"{ids[7]}\n{ids[2]}\n", encoding="utf-8")
+    assert ranksweep.recommend(small(storage), 3, out=tmp_path / "of_file.parquet", users=file, progress=False)("arrow").equals(two)
+    with pytest.raises(ranksweep.Error, match="12"):
+        ranksweep.recommend(small(storage), 3, out=tmp_path / "none.parquet", users="12", progress=False)
+    with pytest.raises(ValueError, match="users is a frame: expected ids"):
+        ranksweep.recommend(small(storage), users=dataset.users("pandas"))
     trial = trial_of(results, "mf-16")
     vectors = ranksweep.embeddings(small(storage), trial=trial)
     of_trial = ranksweep.recommend(small(storage), 3, out=tmp_path / "trial.parquet", trial=trial, seen="include", progress=False)("arrow")

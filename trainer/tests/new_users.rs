@@ -111,6 +111,10 @@ fn trials() -> Vec<(&'static str, Trial)> {
         ("sgl", learned(r#"{"sgl": {"dim": 4, "layers": 2}}"#, r#"{"bpr": {}}"#)),
         ("xsim-gcl", learned(r#"{"xsim-gcl": {"dim": 4, "layers": 2}}"#, r#"{"bpr": {}}"#)),
         ("simplex", learned(r#"{"simplex": {"dim": 8}}"#, r#"{"bpr": {}}"#)),
+        // Without layers, or a history's part, they are models of vectors alone.
+        ("light-gcn-0", learned(r#"{"light-gcn": {"dim": 8, "layers": 0}}"#, r#"{"bpr": {}}"#)),
+        ("gcn-0", learned(r#"{"gcn": {"dim": 4, "layers": 0}}"#, r#"{"bpr": {}}"#)),
+        ("simplex-0", learned(r#"{"simplex": {"dim": 8, "history_weight": 0}}"#, r#"{"bpr": {}}"#)),
         ("gru4rec", learned(r#"{"gru4rec": {"dim": 8, "hidden": 8}}"#, r#"{"bpr": {}}"#)),
         ("sas-rec", learned(r#"{"sas-rec": {"dim": 8, "hidden": 8, "layers": 1}}"#, r#"{"bpr": {}}"#)),
         ("mult-vae", fitted(r#"{"mult-vae": {"dim": 4, "hidden": 8, "batch_size": 16}}"#, epochs)),
@@ -251,13 +255,16 @@ fn users_who_join_the_graph_change_vectors_and_no_parameter() {
 #[test]
 fn a_held_out_user_of_vectors_has_the_ridge_regression_on_the_history() {
     let dataset = held_out();
-    let (_, trial) = trials().into_iter().find(|(name, _)| *name == "mf-of-bpr").unwrap();
-    let Scorer::Factors(Factors { users, items, .. }) = scorer(&trained("ridge", &trial, &dataset)) else { panic!("no vectors") };
-    let penalty = 2.0 * items.values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / items.rows as f64;
-    for user in (0..90).step_by(5) {
-        let expected = ridge(&items, dataset.fold_in.as_ref().unwrap().row(user), penalty);
-        for (found, expected) in users.row(user).iter().zip(expected) {
-            assert!((f64::from(*found) - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{user}: {found} {expected}");
+    for (name, trial) in trials().into_iter().filter(|(name, _)| ["mf-of-bpr", "light-gcn-0", "gcn-0"].contains(name)) {
+        let Scorer::Factors(Factors { users, items, .. }) = scorer(&trained(&format!("ridge/{name}"), &trial, &dataset)) else {
+            panic!("no vectors")
+        };
+        let penalty = 2.0 * items.values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / items.rows as f64;
+        for user in (0..90).step_by(5) {
+            let expected = ridge(&items, dataset.fold_in.as_ref().unwrap().row(user), penalty);
+            for (found, expected) in users.row(user).iter().zip(expected) {
+                assert!((f64::from(*found) - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{name} {user}: {found} {expected}");
+            }
         }
     }
 }

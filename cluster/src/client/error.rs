@@ -4,6 +4,8 @@ use super::Call;
 
 /// What the server says of a webhook that refused.
 const WEBHOOK: &str = "admission webhook";
+/// What it says of a quota that is spent.
+const QUOTA: &str = "exceeded quota";
 
 /// Why the cluster did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +38,15 @@ pub enum ClientError {
     #[error("the cluster forbids it: {message}; ask its administrator for a role that allows this")]
     Forbidden {
         /// The server's words: who, which verb, which resource, which namespace.
+        message: String,
+    },
+    /// A quota of the namespace is spent.
+    #[error(
+        "a quota of the namespace does not allow it: {message}; have it raised, or free what it counts, and submit again: what \
+         was created stays, and the rest is added"
+    )]
+    Quota {
+        /// The server's words: which quota, what is asked for, used and allowed.
         message: String,
     },
     /// The namespace is not there.
@@ -142,6 +153,7 @@ impl ClientError {
                 let message = status.message.clone();
                 match status.code {
                     401 => Self::Unauthorized { at, message },
+                    403 if message.contains(QUOTA) => Self::Quota { message },
                     // A webhook's refusal is no matter of roles.
                     403 if !message.contains(WEBHOOK) => Self::Forbidden { message },
                     404 if message.starts_with("namespaces ") => Self::NoNamespace { namespace, at },
@@ -161,4 +173,29 @@ pub(super) fn innermost(error: &dyn std::error::Error) -> String {
         last = Some(next);
     }
     last.map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::call::PATCH_JOBS;
+    use kube::core::Status;
+
+    #[test]
+    fn a_spent_quota_is_no_matter_of_roles() {
+        let error = |message: &str| {
+            let status = Status { code: 403, message: message.to_owned(), ..Status::default() };
+            ClientError::of(kube::Error::Api(Box::new(status)), PATCH_JOBS, "https://cluster", "team")
+        };
+        let quota = error(
+            "jobs.batch \"s-train-1\" is forbidden: exceeded quota: objects, requested: count/jobs.batch=1, used: count/jobs.batch=4, limited: count/jobs.batch=4",
+        );
+        assert!(!quota.is_of_credentials() && !quota.is_transient());
+        assert!(
+            quota.to_string().starts_with("a quota of the namespace does not allow it: jobs.batch \"s-train-1\" is forbidden"),
+            "{quota}"
+        );
+        let role = error("jobs.batch is forbidden: User \"jane\" cannot list resource \"jobs\"");
+        assert!(role.is_of_credentials(), "{role}");
+    }
 }

@@ -231,7 +231,9 @@ impl fmt::Display for Outcome {
                 write!(f, "{job} refused its sweep file or command line: {}", failure.message)
             }
             Self::Failed { job, failure } => write!(f, "{job} failed: {} ({})", failure.message, failure.reason),
-            Self::Gone(job) => write!(f, "the Job {job} is gone: somebody deleted it; `ranksweep submit` goes on from what is stored"),
+            Self::Gone(job) => {
+                write!(f, "the Job {job} is not there: it was deleted, or never created; `ranksweep submit` goes on from what is stored")
+            }
         }
     }
 }

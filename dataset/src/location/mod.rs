@@ -15,7 +15,7 @@ mod write;
 
 pub(crate) use read::checked;
 pub use server::{longest_operation, wait_for_first_answers};
-pub use unfinished::Unfinished;
+pub use unfinished::{Unfinished, is_unfinished};
 
 use crate::{Error, FileEntry, Result, redact::redacted};
 use futures::TryStreamExt;

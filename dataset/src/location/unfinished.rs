@@ -62,8 +62,8 @@ impl Unfinished {
     }
 }
 
-/// Whether a name ends in `#` and a number, as `object_store` names what it writes.
-fn is_unfinished(name: &str) -> bool {
+/// Whether the name of a file ends in `#` and a number, as `object_store` names what it writes: no listing of a local folder has it.
+pub fn is_unfinished(name: &str) -> bool {
     name.rsplit_once('#').is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 

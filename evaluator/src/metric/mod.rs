@@ -173,6 +173,11 @@ pub fn values(rankings: &Rankings, at: MetricAt, given: &Given<'_>) -> Vec<f64> 
     }
 }
 
+/// Whether lists can be cut after so many: the last number is the rank of what stands in no list.
+pub(crate) fn is_cutoff(cutoff: u32) -> bool {
+    (1..u32::MAX).contains(&cutoff)
+}
+
 /// How many of the ascending ranks are in a list of length `cutoff`.
 fn hits(ranks: &[u32], cutoff: u32) -> usize {
     ranks.partition_point(|&rank| rank <= cutoff)
@@ -279,8 +284,8 @@ impl FromStr for MetricAt {
             (false, Some(_)) => Err(refuse(format!("{name} has no cutoff; write `{name}`"))),
             (true, None) => Err(refuse(format!("a cutoff is missing; write for example `{name}@20`"))),
             (true, Some(cutoff)) => match cutoff.parse() {
-                Ok(cutoff) if cutoff > 0 => Ok(Self { metric, cutoff: Some(cutoff) }),
-                _ => Err(refuse(format!("the cutoff `{cutoff}` is no positive whole number"))),
+                Ok(cutoff) if is_cutoff(cutoff) => Ok(Self { metric, cutoff: Some(cutoff) }),
+                _ => Err(refuse(format!("the cutoff `{cutoff}` is no whole number from 1 to {}", u32::MAX - 1))),
             },
         }
     }

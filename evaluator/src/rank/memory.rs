@@ -10,6 +10,11 @@ pub enum WorkingSpace {
         /// Numbers of a vector.
         dim: usize,
     },
+    /// Vectors of so many dimensions, whose pairs a network scores.
+    Pairs {
+        /// Numbers of a vector.
+        dim: usize,
+    },
     /// Weights that are scored as they lie.
     Weights,
     /// Sparse weights, whose sums are kept for all items that rows name for a user.
@@ -22,10 +27,12 @@ impl WorkingSpace {
         let dim = match self {
             // Negative squared distances have one dimension more.
             Self::Vectors { dim } => dim + 1,
+            Self::Pairs { dim } => dim,
             Self::Weights | Self::SparseWeights => 0,
         };
         let packed = items.next_multiple_of(PANEL) * dim * size_of::<f32>();
-        let packed = if packed <= memory / 2 { packed } else { 0 };
+        // A network has its items' numbers one beside the other, whatever the memory.
+        let packed = if packed <= memory / 2 || matches!(self, Self::Pairs { .. }) { packed } else { 0 };
         // Their permutation and its inverse, and while it is made the key and the length of each.
         packed + items * (2 * size_of::<u32>() + 2 * size_of::<f64>())
     }
@@ -33,7 +40,7 @@ impl WorkingSpace {
     /// Bytes of a thread: the scores of a block of users, and their vectors, or the sums that are kept.
     fn of_thread(self, items: usize) -> usize {
         match self {
-            Self::Vectors { dim } => (USERS * (dim + 1 + TILE) + TILE * (dim + 1)) * size_of::<f32>(),
+            Self::Vectors { dim } | Self::Pairs { dim } => (USERS * (dim + 1 + TILE) + TILE * (dim + 1)) * size_of::<f32>(),
             Self::Weights => USERS * TILE * size_of::<f32>(),
             Self::SparseWeights => space_of_block(items) + FEWEST_USERS * space_of_user(items),
         }
@@ -45,8 +52,8 @@ impl WorkingSpace {
 ///
 /// The held-out items of known users once more, where others are left out; what scores are made in; and the ranks, once by block and once joined.
 pub fn rank_memory(users: usize, items: usize, space: WorkingSpace, held_out: usize, threads: usize, memory: usize) -> usize {
-    // Of a user its id, candidates, end, area and whether it is tied; a growing list holds up to twice what is in it.
-    let rankings = 3 * (users * (4 + 4 + 8 + 8 + 1) + held_out * size_of::<u32>());
+    // Of a user its id, candidates, the ends of its ranks and of its list, area and whether it is tied; a growing list holds up to twice what is in it.
+    let rankings = 3 * (users * (4 + 4 + 8 + 8 + 8 + 1) + held_out * size_of::<u32>());
     let known = (users + 1) * size_of::<usize>() + held_out * size_of::<u32>();
     known + space.shared(items, memory) + threads * space.of_thread(items) + rankings
 }
@@ -73,7 +80,9 @@ mod tests {
         // 40,992 places of 65 numbers.
         let packed = 40_992 * 65 * 4;
         assert_eq!(needs(vectors, 2 * packed) - needs(vectors, 2 * packed - 1), packed);
-        assert!(needs(vectors, 0) < 8 << 20);
+        assert!(needs(vectors, 0) < 9 << 20);
+        // A network's items are there once more whatever the memory.
+        assert_eq!(needs(WorkingSpace::Pairs { dim: 64 }, 0) - needs(vectors, 0), 40_992 * 64 * 4);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::{
     correction::romano_wolf::{critical, p_value},
     joint::ratio,
     kind::{Found, OfMean, TestKind},
-    method::{MethodValues, Replication},
+    method::{MethodValues, Replication, originals},
     power::Needed,
     resample::Resampled,
     simultaneous::{Alone, simultaneous},
@@ -74,7 +74,12 @@ impl TestKind for Bootstrap {
         let Some(resampled) = resampled else {
             return Found { tested: Vec::new(), p_adjusted: Vec::new(), correction: compared.settings.correction, mean: None };
         };
-        let bootstrap = BootstrapDistribution::of(compared.methods, resampled, over, resamples, seed);
+        let both = BootstrapDistribution::of(compared.methods, resampled, over, resamples, seed);
+        // Of pairs of which users alone are counted.
+        let is_of_users = |&(a, b): &(usize, usize)| counted(compared, a, b) != over;
+        let of_users = compared.pairs.all.iter().any(is_of_users);
+        let of_users = of_users.then(|| BootstrapDistribution::of(compared.methods, resampled, Over::Users, resamples, seed));
+        let of = |a: usize, b: usize| of_users.as_ref().filter(|_| is_of_users(&(a, b))).unwrap_or(&both);
         // Over seeds nothing can be resampled of a method with one, and over users nothing of one user, or of users who all differ by the same.
         let is_of_one_user = over != Over::Seeds && compared.methods.iter().any(|method| method.users.len() < 2);
         let is_unknown = |pair: usize| match (over, compared.pairs.all[pair]) {
@@ -86,6 +91,7 @@ impl TestKind for Bootstrap {
             if is_unknown(pair) {
                 return (1.0, f64::INFINITY, f64::INFINITY);
             }
+            let bootstrap = of(a, b);
             let sizes = bootstrap.sizes(a, b);
             let error = (sizes.iter().map(|size| size * size).sum::<f64>() / sizes.len() as f64).sqrt();
             (bootstrap.p_value(a, b, compared.differences[pair].mean), bootstrap.half_width(a, b, alpha), error)
@@ -95,12 +101,12 @@ impl TestKind for Bootstrap {
         let half_widths: Vec<f64> = found.iter().map(|(_, half, _)| *half).collect();
         let draw = |resample: u32, out: &mut [f64]| {
             for ((&(a, b), half), out) in compared.pairs.all.iter().zip(&half_widths).zip(out) {
-                *out = ratio(bootstrap.size(resample, a, b), *half);
+                *out = ratio(of(a, b).size(resample, a, b), *half);
             }
         };
         let half_width = |pair: usize, alpha: f64| {
             let (a, b) = compared.pairs.all[pair];
-            if is_unknown(pair) { f64::INFINITY } else { bootstrap.half_width(a, b, alpha) }
+            if is_unknown(pair) { f64::INFINITY } else { of(a, b).half_width(a, b, alpha) }
         };
         let alone = Alone { p_values, half_widths: half_widths.clone(), scales: half_widths.clone(), half_width: &half_width };
         let adjusted = simultaneous(&alone, &compared.family(), resamples, &draw);
@@ -155,20 +161,24 @@ impl BootstrapDistribution {
         let means: Vec<Vec<f64>> = methods.iter().map(MethodValues::replicate_means).collect();
         let is_shared =
             |method: &MethodValues| method.replication == Replication::Splits && method.replicates.len() == methods[0].replicates.len();
-        let share_splits = methods.iter().all(is_shared);
+        let (share_splits, originals) = (methods.iter().all(is_shared), originals(methods));
         let of_users = widened(methods.first().map_or(0, |method| method.values.len()));
         let mut deviations = vec![0.0; resamples as usize * methods.len()];
         deviations.par_chunks_mut(methods.len().max(1)).enumerate().for_each(|(resample, out)| {
             let mut words = stream(seed ^ REPLICATES, resample as u32);
             let mut users = users.of(resample as u32);
             let mut counts = Vec::new();
-            for (method, (out, means)) in out.iter_mut().zip(&means).enumerate() {
+            for (method, means) in means.iter().enumerate() {
                 let (of_method, rest) = users.split_at(means.len());
                 users = rest;
+                if originals[method] < method {
+                    out[method] = out[originals[method]];
+                    continue;
+                }
                 if method == 0 || !share_splits {
                     counts = draw(means.len(), &mut words);
                 }
-                *out = deviation(means, of_method, of_users, &counts, over);
+                out[method] = deviation(means, of_method, of_users, &counts, over);
             }
         });
         Self { methods: methods.len(), deviations }
@@ -238,13 +248,35 @@ fn draw(replicates: usize, words: &mut impl Rng) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::significance::{
-        interval,
+        Test, interval,
         method::{Replication, tests::method},
+        spread::Spreads,
         tests::{A, B, in_threads, users},
     };
 
     fn fixed(values: &[&[f64]]) -> Vec<MethodValues<'static>> {
         values.iter().map(|values| method("m", Replication::None, &[values])).collect()
+    }
+
+    /// A method with one seed says nothing of other seeds: the row counts users alone, and so do its numbers.
+    #[test]
+    fn a_pair_with_one_seed_counts_users_alone() {
+        let (one, other) = (A.map(|value| value + 0.01), A.map(|value| value * 0.98));
+        let methods = [
+            method("a", Replication::Seeds, &[&A, &one]),
+            method("b", Replication::Seeds, &[&B, &other]),
+            method("x", Replication::Seeds, &[&B]),
+        ];
+        let rows = |over: Over| {
+            let settings = Significance { tests: vec![Test::Bootstrap], over, ..Significance::default() };
+            let spreads = Spreads::new(&methods);
+            Compared::new("d", "ndcg@20".parse().unwrap(), true, &methods, &spreads, &settings).rows(&mut || {})
+        };
+        for (both, users) in rows(Over::UsersAndSeeds).iter().zip(&rows(Over::Users)) {
+            let is_single = both.method_b == "x";
+            assert_eq!(both.over, if is_single { Over::Users } else { Over::UsersAndSeeds });
+            assert_eq!((both.standard_error, both.p_value) == (users.standard_error, users.p_value), is_single, "{both:?}");
+        }
     }
 
     /// SciPy's `bootstrap(..., method="percentile")` of the mean gives (.011, .046); this interval is wider by the square root of 10 / 9, and symmetric.

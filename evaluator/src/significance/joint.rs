@@ -17,6 +17,7 @@ use super::{
 use crate::significance::Over;
 use rand::Rng;
 use rand_xoshiro::SplitMix64;
+use std::collections::HashMap;
 
 /// Draws for replicates are keyed apart from those of users.
 const REPLICATES: u64 = 0x5eed_5eed_5eed_5eed;
@@ -30,6 +31,8 @@ pub(crate) struct JointT<'a> {
     pub(crate) users: &'a Resampled,
     pub(crate) spreads: &'a Spreads,
     pub(crate) pairs: &'a [(usize, usize)],
+    /// Which pairs are one comparison, and which have one difference for all users.
+    pub(crate) kinds: &'a [PairKind],
     /// The variance of each pair.
     pub(crate) crossed: &'a [Crossed],
     /// Student's quantiles that are exceeded with probability `alpha / 2`, by which differences are scaled.
@@ -38,7 +41,36 @@ pub(crate) struct JointT<'a> {
     pub(crate) seed: u64,
 }
 
+/// What a pair is in a resample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum PairKind {
+    /// A comparison of its own.
+    Own,
+    /// One of its own, whose difference is the same for all users, so that drawn users have it too: it is drawn by the variance that such users are taken to have.
+    Constant,
+    /// The comparison of an earlier pair, as its methods are copies of those.
+    Copy(usize),
+    /// A method and its copy, which never differ.
+    OneMethod,
+}
+
+/// The kind of each pair, by the methods' [originals](Spreads::originals).
+pub(crate) fn pair_kinds(pairs: &[(usize, usize)], originals: &[usize], is_constant: impl Fn(usize) -> bool) -> Vec<PairKind> {
+    let mut first: HashMap<(usize, usize), usize> = HashMap::new();
+    let kind = |(number, &(a, b)): (usize, &(usize, usize))| {
+        let (a, b) = (originals[a].min(originals[b]), originals[a].max(originals[b]));
+        match *first.entry((a, b)).or_insert(number) {
+            _ if a == b => PairKind::OneMethod,
+            earlier if earlier < number => PairKind::Copy(earlier),
+            _ if is_constant(number) => PairKind::Constant,
+            _ => PairKind::Own,
+        }
+    };
+    pairs.iter().enumerate().map(kind).collect()
+}
+
 /// A method in one resample.
+#[derive(Clone, Copy)]
 struct Drawn {
     deviation: f64,
     /// The variance of its mean over replicates, as they would have shown it.
@@ -54,16 +86,31 @@ impl JointT<'_> {
         let degrees = self.crossed.first().map_or(0.0, |pair| pair.users_degrees);
         let z = self.quantiles.of(degrees);
         let methods = self.methods(resample, degrees, &mut stream);
-        let mut users_scale = 1.0;
-        for (number, ((&(a, b), out), pair)) in self.pairs.iter().zip(out).zip(self.crossed).enumerate() {
-            let (a, b) = (&methods[a], &methods[b]);
-            if degrees > 0.0 && (number == 0 || degrees < OWN_SCALES) {
-                users_scale = chi_square(&mut stream, degrees) / degrees;
+        let mut users_scale = None;
+        for (number, (&(a, b), pair)) in self.pairs.iter().zip(self.crossed).enumerate() {
+            match self.kinds[number] {
+                PairKind::Copy(earlier) => {
+                    out[number] = out[earlier];
+                    continue;
+                }
+                PairKind::OneMethod => {
+                    out[number] = 0.0;
+                    continue;
+                }
+                PairKind::Own | PairKind::Constant => {}
             }
+            let (a, b) = (&methods[a], &methods[b]);
+            if degrees > 0.0 && (users_scale.is_none() || degrees < OWN_SCALES) {
+                users_scale = Some(chi_square(&mut stream, degrees) / degrees);
+            }
+            let of_users = match self.kinds[number] {
+                PairKind::Constant if pair.users.is_finite() => normal(&mut stream) * pair.users.sqrt(),
+                _ => 0.0,
+            };
             let (replicates, spent) = (a.variance + b.variance, a.spent + b.spent);
             let t = if spent > 0.0 { self.quantiles.of(replicates / spent) } else { 0.0 };
-            let scale = Crossed { users: pair.users * users_scale, replicates, ..*pair }.scale([z, t]);
-            *out = ratio((a.deviation - b.deviation).abs(), scale);
+            let scale = Crossed { users: pair.users * users_scale.unwrap_or(1.0), replicates, ..*pair }.scale([z, t]);
+            out[number] = ratio((a.deviation - b.deviation + of_users).abs(), scale);
         }
     }
 
@@ -74,10 +121,14 @@ impl JointT<'_> {
         if self.over == Over::Users || self.spreads.prior.is_none() {
             return users.map(|deviation| Drawn { deviation, variance: 0.0, spent: 0.0 }).collect();
         }
-        let spreads = &self.spreads.methods;
-        let drawn: Vec<(f64, f64)> = users.zip(spreads).map(|(user, spread)| self.replicates(spread, user, stream)).collect();
-        let own = |(spread, (_, raw)): (&MethodSpread, &(f64, f64))| spread.raw.map(|_| (raw / spread.scale, own_degrees(spread)));
-        let prior = Prior::fit(&spreads.iter().zip(&drawn).filter_map(own).collect::<Vec<_>>(), self.spreads.independent);
+        let (spreads, originals) = (&self.spreads.methods, &self.spreads.originals);
+        let mut drawn: Vec<(f64, f64)> = Vec::with_capacity(spreads.len());
+        for ((user, spread), (place, &original)) in users.zip(spreads).zip(originals.iter().enumerate()) {
+            drawn.push(if original < place { drawn[original] } else { self.replicates(spread, user, stream) });
+        }
+        let own = |place: usize| spreads[place].raw.map(|_| (drawn[place].1 / spreads[place].scale, own_degrees(&spreads[place])));
+        let is_first = |place: &usize| originals[*place] == *place;
+        let prior = Prior::fit(&(0..drawn.len()).filter(is_first).filter_map(own).collect::<Vec<_>>(), self.spreads.independent);
         let of_method = |(spread, &(deviation, raw)): (&MethodSpread, &(f64, f64))| {
             let Some(prior) = prior.filter(|_| spread.variance > 0.0) else { return Drawn { deviation, variance: 0.0, spent: 0.0 } };
             let (moderated, degrees) = prior.moderated(raw / spread.scale, own_degrees(spread));
@@ -151,6 +202,56 @@ fn chi_square(stream: &mut SplitMix64, degrees: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::significance::{
+        Significance, Test,
+        compare::Compared,
+        method::{MethodValues, Replication, tests::method},
+        tests::users,
+    };
+
+    /// The adjusted p-values of the pairs of these methods by the t test, with each pair's own.
+    fn adjusted(methods: &[MethodValues<'_>]) -> HashMap<(String, String), [f64; 2]> {
+        let (spreads, settings) = (Spreads::new(methods), Significance { tests: vec![Test::PairedT], ..Significance::default() });
+        let rows = Compared::new("d", "ndcg@20".parse().unwrap(), true, methods, &spreads, &settings).rows(&mut || {});
+        rows.into_iter().map(|row| ((row.method_a, row.method_b), [row.p_adjusted, row.p_value])).collect()
+    }
+
+    /// Methods that are one formula are one comparison with each other method, and none with each other.
+    #[test]
+    fn copies_of_a_method_cost_the_others_nothing() {
+        let user = users(200, 1);
+        let of = |name: &str, shift: f64, seed: u64| {
+            let row = |seed: u64| -> Vec<f64> { user.iter().zip(users(200, seed)).map(|(a, b)| 0.5 * a + 0.3 * b + shift).collect() };
+            let rows: Vec<Vec<f64>> = (seed..seed + 8).map(row).collect();
+            method(name, Replication::Seeds, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        };
+        let three = vec![of("a", 0.0, 10), of("b", 0.006, 20), of("c", 0.012, 30)];
+        let copies = [of("a1", 0.0, 10), of("a2", 0.0, 10), of("b1", 0.006, 20)];
+        let (alone, with_copies) = (adjusted(&three), adjusted(&[three, copies.into()].concat()));
+        assert!(alone.values().any(|[adjusted, own]| adjusted > own), "{alone:?}");
+        for (pair, expected) in &alone {
+            assert_eq!(with_copies[pair], *expected, "{pair:?}");
+        }
+    }
+
+    /// Users who all differ alike show nothing in resamples of them: each such pair is one that chance may have made.
+    #[test]
+    fn pairs_without_a_spread_are_adjusted_too() {
+        let fixed = |name: &str, value: f64| method(name, Replication::None, &[&[value; 8]]);
+        let found = adjusted(&[fixed("a", 1.0), fixed("b", 0.5), fixed("c", 0.0)]);
+        for (pair, [adjusted, own]) in &found {
+            assert!(adjusted > own && *adjusted <= (3.0 * own).min(1.0) * 1.2, "{pair:?}: {adjusted} {own}");
+        }
+        assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn pairs_of_copies_are_those_of_their_originals() {
+        let (pairs, originals) = ([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], [0, 1, 0, 3]);
+        let kinds = pair_kinds(&pairs, &originals, |pair| pair == 4);
+        use PairKind::{Constant, Copy, OneMethod, Own};
+        assert_eq!(kinds, [Own, OneMethod, Own, Copy(0), Constant, Copy(2)]);
+    }
 
     /// The share of draws below quantiles of `scipy.stats.chi2` and `scipy.stats.norm`.
     #[test]

@@ -127,6 +127,14 @@ fn mean_over<T: std::ops::Deref<Target = [f64]>>(rows: &[T], users: usize) -> Ve
     (0..users).map(|user| rows.iter().map(|row| row[user]).sum::<f64>() / rows.len() as f64).collect()
 }
 
+/// The first method whose copy each is, itself where it is none: a method whose trainings give every user what another's give, as losses that are one formula do, shows
+/// nothing that the other does not.
+pub(super) fn originals(methods: &[MethodValues<'_>]) -> Vec<usize> {
+    let original =
+        |place: usize| methods[..place].iter().position(|earlier| earlier.replicates == methods[place].replicates).unwrap_or(place);
+    (0..methods.len()).map(original).collect()
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;

@@ -56,18 +56,21 @@ impl TestKind for Randomization {
 /// Tests pairs of methods: whether their mean difference is zero. `methods` hold one value per user each, the same users in the same
 /// order. The statistic is the mean difference; `p` is 1 when all differences are zero.
 pub fn randomization(methods: &[&[f64]], pairs: &[(usize, usize)], resamples: u32, seed: u64) -> Vec<Tested> {
-    let differences: Vec<Differences> = pairs.par_iter().map(|&(a, b)| Differences::new(methods[a], methods[b])).collect();
-    let nonzero: Vec<Vec<f64>> = differences.par_iter().map(Differences::nonzero).collect();
-    let sampled: Vec<(usize, usize)> =
-        pairs.iter().zip(&nonzero).filter(|(_, nonzero)| nonzero.len() > EXACT).map(|(pair, _)| *pair).collect();
+    // Of a pair the p-value alone where its signs are enumerated: the differences of all pairs of many methods would not fit in memory.
+    let found: Vec<(Tested, bool)> = pairs
+        .par_iter()
+        .map(|&(a, b)| {
+            let differences = Differences::new(methods[a], methods[b]);
+            let nonzero = differences.nonzero();
+            let is_exact = nonzero.len() <= EXACT;
+            let p_value = if is_exact { exact(&nonzero) } else { 1.0 };
+            (Tested { statistic: differences.mean(), p_value, effect_size: standardised(&differences.values) }, is_exact)
+        })
+        .collect();
+    let sampled: Vec<(usize, usize)> = pairs.iter().zip(&found).filter(|(_, (_, is_exact))| !is_exact).map(|(pair, _)| *pair).collect();
     let mut extremes = extremes(methods, &sampled, resamples, seed).into_iter();
-    let p_value = |nonzero: &Vec<f64>| match nonzero.len() {
-        ..=EXACT => exact(nonzero),
-        _ => (1 + extremes.next().unwrap_or(0)) as f64 / (1 + u64::from(resamples)) as f64,
-    };
-    let p_values: Vec<f64> = nonzero.iter().map(p_value).collect();
-    let tested = differences.iter().zip(p_values);
-    tested.map(|(d, p_value)| Tested { statistic: d.mean(), p_value, effect_size: standardised(&d.values) }).collect()
+    let mut sampled = || (1 + extremes.next().unwrap_or(0)) as f64 / (1 + u64::from(resamples)) as f64;
+    found.into_iter().map(|(tested, is_exact)| if is_exact { tested } else { Tested { p_value: sampled(), ..tested } }).collect()
 }
 
 /// The share of all signs whose sum is as far from zero as the sum itself.

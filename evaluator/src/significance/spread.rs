@@ -12,7 +12,7 @@
 use super::{
     crossed::Crossed,
     differences::{Differences, are_alike, mean, tolerance},
-    method::{MethodValues, Replication},
+    method::{MethodValues, Replication, originals},
     moderation::Prior,
 };
 use crate::significance::Over;
@@ -75,6 +75,8 @@ pub struct Spreads {
     pub prior: Option<Prior>,
     /// The share of the methods' degrees of freedom that are independent.
     pub(crate) independent: f64,
+    /// The first method whose copy each is: itself where it is none.
+    pub(crate) originals: Vec<usize>,
     /// The spread of each method's own mean, where that is another than what its differences to others have: over splits, with what all methods have in
     /// common on each of them.
     of_means: Option<Vec<MethodSpread>>,
@@ -92,15 +94,15 @@ impl Spreads {
         let scales = scales(methods);
         let degrees = |method: &MethodValues<'_>| method.replicates.len().saturating_sub(1) as f64;
         let own = |place: usize| Some((found[place]?.0 / scales[place], degrees(&methods[place])));
-        // A method whose trainings give every user what another's give, as losses that are one formula do, shows nothing that the other does not.
-        let is_first = |place: &usize| methods[..*place].iter().all(|earlier| earlier.replicates != methods[*place].replicates);
+        let originals = originals(methods);
+        let is_first = |place: &usize| originals[*place] == *place;
         let prior = Prior::fit(&(0..methods.len()).filter(is_first).filter_map(own).collect::<Vec<_>>(), independent);
         let interactions: Vec<f64> = found.iter().flatten().map(|(_, interaction)| *interaction).collect();
         let typical = if interactions.is_empty() { 0.0 } else { mean(&interactions) };
         let spread = |place: usize| spread(&methods[place], found[place], prior, typical, scales[place]);
         let by_itself = |method: &MethodValues<'_>| Self::new(std::slice::from_ref(method)).methods[0];
         let of_means = (!common.is_empty()).then(|| methods.iter().map(by_itself).collect());
-        Self { methods: (0..methods.len()).map(spread).collect(), prior, independent, of_means }
+        Self { methods: (0..methods.len()).map(spread).collect(), prior, independent, originals, of_means }
     }
 
     /// The variance of the difference of two methods' means, by the sources that are counted.

@@ -17,13 +17,10 @@ mod known;
 mod peeled;
 mod relations;
 mod scratch_file;
-mod scratch_folder;
 mod shared;
 mod times;
 mod user_ids;
 mod workspace;
-
-pub use scratch_folder::remove_scratch_folders;
 
 use crate::{
     Limits, Preparation, Result,

@@ -4,10 +4,9 @@
 use super::{
     relations::{Frame, Side},
     scratch_file::options,
-    scratch_folder::ScratchFolder,
     shared::Shared,
 };
-use crate::{Engine, Error, Limits, Result, limits::LEAST_MEMORY, session};
+use crate::{Engine, Error, Limits, Result, limits::LEAST_MEMORY, scratch_folder::ScratchFolder, session};
 use arrow::array::RecordBatch;
 use datafusion::{
     dataframe::DataFrameWriteOptions,

@@ -4,7 +4,7 @@
 
 use super::{
     KnownColumns, SourceKind, archive,
-    beginning::Beginning,
+    beginning::{Beginning, no_lines},
     blocks::LINE_BYTES,
     content, files,
     row::{Row, Sink, Sinks},
@@ -61,6 +61,10 @@ impl SourceKind for Adjacency {
 /// Gives the rows of one file.
 fn read_file(at: &Location, sink: &mut dyn Sink) -> Result<()> {
     let mut content = BufReader::new(content::open(at)?);
+    let beginning = content.fill_buf().map_err(|error| content::unreadable(at, 0, error))?;
+    if let Some(reason) = no_lines(beginning) {
+        return Err(Error::file(at, reason));
+    }
     let mut text = Vec::new();
     for line in 1.. {
         text.clear();
@@ -72,6 +76,10 @@ fn read_file(at: &Location, sink: &mut dyn Sink) -> Result<()> {
             return Err(Error::line(at, line, format!("the line is longer than {LINE_BYTES} bytes; lines must end in LF or CRLF")));
         }
         let text = std::str::from_utf8(&text).map_err(|_| Error::line(at, line, "not UTF-8; convert the file to UTF-8"))?;
+        if text.trim_end_matches(['\r', '\n']).contains(['\r', '\0']) {
+            let reason = "a carriage return or a zero byte within a line; lines must end in LF or CRLF, and their text be UTF-8";
+            return Err(Error::line(at, line, reason.to_owned()));
+        }
         let mut ids = text.trim_start_matches('\u{feff}').split_ascii_whitespace();
         let Some(user) = ids.next() else { continue };
         ids.try_for_each(|item| sink.row(Row { user, item, rating: None, time: None }))?;
@@ -102,6 +110,17 @@ mod tests {
         let train = stored("adjacency/endless.txt", [&b"0 1\n"[..], &vec![b'7'; LINE_BYTES + 1]].concat());
         let message = failure(&source(json!({"adjacency": {"train": train, "test": train}})));
         assert!(message.contains("endless.txt line 2: the line is longer than 16777216 bytes"), "{message}");
+    }
+
+    #[test]
+    fn lines_that_do_not_end_in_lf_are_refused() {
+        let message = |name: &str, text: &[u8]| {
+            let train = stored(name, text);
+            failure(&source(json!({"adjacency": {"train": train, "test": train}})))
+        };
+        assert!(message("adjacency/cr.txt", b"1 10 11\r2 10 13\r").contains("its lines end in CR alone"));
+        assert!(message("adjacency/mixed.txt", b"1 10\n1 11\r2 10\n").contains("line 2: a carriage return"));
+        assert!(message("adjacency/utf-16.txt", b"1\0 \x002\0\n\0").contains("line 1: a carriage return or a zero byte"));
     }
 
     #[test]

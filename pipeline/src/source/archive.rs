@@ -88,15 +88,14 @@ pub(super) struct Member {
 /// [`Error::File`] for what is no archive that can be read, names no member of it, or does not say which.
 pub(super) fn member(at: &Location, name: Option<&str>) -> Result<Member> {
     let mut directory = Directory::read(at)?;
-    let names = directory.names();
-    let index = match name {
-        Some(name) => directory.members.iter().position(|(_, member)| member == name).ok_or_else(|| {
-            Error::file(at, format!("the archive has no file `{}`; its files are {}", quote::value(name), quote::names(&names)))
+    let place = match name {
+        Some(name) => directory.members.iter().position(|member| member.name == plain(name)).ok_or_else(|| {
+            let all: Vec<&str> = directory.members.iter().map(|member| member.name.as_str()).collect();
+            Error::file(at, format!("the archive has no file `{}`; its files are {}", quote::value(name), quote::names(&all)))
         })?,
-        None if names.len() == 1 => 0,
-        None => return Err(directory.which()),
+        None => directory.only().ok_or_else(|| directory.which())?,
     };
-    let (index, name) = directory.members.swap_remove(index);
+    let ArchiveFile { index, name, .. } = directory.members.swap_remove(place);
     let refused = |reason: &str| Error::file(at, format!("its file `{}` {reason}; decompress the archive first", quote::value(&name)));
     let found = directory.archive.by_index_raw(index).map_err(|error| damaged(at, &error))?;
     if found.encrypted() {
@@ -119,8 +118,21 @@ pub(super) fn member(at: &Location, name: Option<&str>) -> Result<Member> {
 struct Directory<'a> {
     at: &'a Location,
     archive: ZipArchive<Bounded<Box<dyn ReadSeek>>>,
-    /// The files with data, by their places in the directory.
-    members: Vec<(usize, String)>,
+    members: Vec<ArchiveFile>,
+}
+
+/// A file of an archive.
+struct ArchiveFile {
+    /// Its place in the directory.
+    index: usize,
+    name: String,
+    /// Whether it is called as files of data are: others are read where they are named.
+    is_data: bool,
+}
+
+/// A name without steps that lead nowhere: `ratings.csv` for `./ratings.csv`.
+fn plain(name: &str) -> String {
+    name.split('/').filter(|step| !matches!(*step, "" | ".")).collect::<Vec<_>>().join("/")
 }
 
 impl<'a> Directory<'a> {
@@ -130,22 +142,36 @@ impl<'a> Directory<'a> {
         let mut members = Vec::new();
         for index in 0..archive.len() {
             let name = archive.name_for_index(index).transpose().map_err(|error| damaged(at, &error))?.unwrap_or_default();
-            if !name.ends_with('/') && files::is_data(&name) {
-                members.push((index, name.into_owned()));
+            if !name.ends_with('/') {
+                let name = plain(&name);
+                members.push(ArchiveFile { index, is_data: files::is_data(&name), name });
             }
         }
         Ok(Self { at, archive, members })
     }
 
+    /// The files with data.
     fn names(&self) -> Vec<&str> {
-        self.members.iter().map(|(_, name)| name.as_str()).collect()
+        self.members.iter().filter(|member| member.is_data).map(|member| member.name.as_str()).collect()
+    }
+
+    /// The place of the only file with data; `None` where there are none or several.
+    fn only(&self) -> Option<usize> {
+        let mut places = self.members.iter().enumerate().filter(|(_, member)| member.is_data).map(|(place, _)| place);
+        places.next().filter(|_| places.next().is_none())
     }
 
     /// The error where it is not said which file is meant.
     fn which(&self) -> Error {
         let names = self.names();
         let reason = match (&names[..], self.at.name().to_ascii_lowercase().ends_with(SUFFIX)) {
-            ([], _) => "the archive holds no file; download it again".to_owned(),
+            ([], _) => match &self.members[..] {
+                [] => "the archive holds no file; download it again".to_owned(),
+                [first, ..] => {
+                    let name = quote::value(&first.name);
+                    format!("the archive holds files alone whose path has a `_` or a `.` before a name: name one, as `{}/{name}`", self.at.name())
+                }
+            },
             _ if names.iter().all(|name| name.ends_with(".npy")) => {
                 "it is a file of NumPy or SciPy (`.npz`), which is not read here: from Python `ranksweep.Source.from_frame` takes a frame of users and items".to_owned()
             }

@@ -108,7 +108,7 @@ impl<'a> Blocks<'a> {
         Ok((whole > 0 || self.end.is_some()).then_some(whole))
     }
 
-    /// The end of the last record that is whole, or so long that it is taken for unclosed.
+    /// The end of the last record that is whole. One so long that it is taken for unclosed has its first line left out, as the reader does.
     fn whole_records(&self, text: &[u8]) -> usize {
         let mut records = Records::new(text, self.lines + 1, self.separator);
         loop {
@@ -116,7 +116,10 @@ impl<'a> Blocks<'a> {
             match records.step() {
                 Step::Record(_) => {}
                 Step::End => return start,
-                Step::Open { lines, .. } => return if lines > RECORD_LINES { text.len() } else { start },
+                Step::Open { lines, .. } if lines > RECORD_LINES => {
+                    records.leave_first_line_out();
+                }
+                Step::Open { .. } => return start,
             }
         }
     }

@@ -276,6 +276,22 @@ mod tests {
         assert!(reason.contains("column `item` is empty") && raw == row.as_bytes(), "{reason}");
     }
 
+    /// Of 256 KiB, the size of a block, whose first row has a stray quote and whose last ones are of one record that ends in the next block.
+    #[test]
+    fn a_stray_quote_costs_no_record_at_the_end_of_its_block() {
+        let mut content = "user,item,note\nu0,i0,\"bad\n".to_owned();
+        while content.len() < (256 << 10) - 300 {
+            content += "u,i,\n";
+        }
+        let rows = content.lines().count() - 2;
+        content += &format!("long,i,\"{}\"\n{}", "nice,cheap,fast\n".repeat(60), "v,j,\n".repeat(200));
+        let columns = json!({"user": "user", "item": "item"});
+        let kept = kept(&from("block.csv", &content, json!({"on_bad_row": "skip", "columns": columns})));
+        let of = |user: &str| kept.rows.iter().filter(|row| row.0 == user).count();
+        assert_eq!((of("u"), of("long"), of("v"), kept.rows.len()), (rows, 1, 200, rows + 201));
+        assert_eq!(kept.rejected.iter().map(|(line, ..)| *line).collect::<Vec<_>>(), [2]);
+    }
+
     #[test]
     fn bad_rows_are_skipped_and_kept() {
         let content = format!("{HEADER}u,i,4,1\nu,i,4\nv,\"j,x,nan,2\"\nw,j,3,3\n");

@@ -8,7 +8,7 @@
 
 use super::archive;
 use crate::{Error, Result};
-use dataset::Location;
+use dataset::{Location, is_unfinished};
 use glob::{MatchOptions, Pattern};
 use std::{collections::HashSet, io::ErrorKind};
 
@@ -96,7 +96,8 @@ fn matching(folder: &Location, steps: &[(&str, Pattern)]) -> Result<Vec<Location
     Ok(files.into_iter().flatten().collect())
 }
 
-/// That no link below a folder of this machine, whose name is meant, leads to nothing, and that nothing there is a pipe or a device: listings pass over both without a word.
+/// That no link below a folder of this machine, whose name is meant, leads to nothing, and that nothing there is a pipe, a device or called as files are
+/// that are being written: listings pass over all of these without a word.
 ///
 /// # Errors
 /// [`Error::File`] with the first.
@@ -123,6 +124,9 @@ fn check_links(folder: &Location, is_deep: bool, is_meant: &dyn Fn(&str) -> bool
                     continue;
                 }
                 Ok(found) if !found.is_file() => "is a pipe or a device (expected files alone)",
+                Ok(_) if is_unfinished(&name) => {
+                    "has a name that ends in `#` and a number, as that of a file which is being written (rename it, or remove it)"
+                }
                 _ => continue,
             };
             if is_data(&name) && is_meant(&name) {
@@ -224,6 +228,19 @@ mod tests {
         std::os::unix::fs::symlink("/nowhere/at/all", local.path().join("_temporary")).unwrap();
         std::os::unix::fs::symlink(local.path().join("year=2023/part-0.csv"), local.path().join("linked.csv")).unwrap();
         assert!(names(&format!("{folder}/")).unwrap().contains(&"linked.csv".to_owned()));
+    }
+
+    #[test]
+    fn files_that_no_listing_has_are_told() {
+        let local = tempfile::tempdir().unwrap();
+        let folder = local.path().to_str().unwrap();
+        stored(folder);
+        std::fs::write(local.path().join("year=2024/part#2"), "x").unwrap();
+        for pattern in ["/", "/year=*/part*", "/**/part*"] {
+            let complaint = names(&format!("{folder}{pattern}")).unwrap_err().to_string();
+            assert!(complaint.contains("year=2024/part%232: has a name that ends in `#` and a number"), "{complaint}");
+        }
+        assert_eq!(names(&format!("{folder}/year=2024/*.csv")).unwrap().len(), 1, "what is not meant is no matter");
     }
 
     #[test]

@@ -285,6 +285,8 @@ async fn scan(at: &Location, partitions: usize) -> Result<DataFrame, DataFusionE
     // Partitions are runs of rows: none that are dealt out.
     let mut config = SessionConfig::new().with_target_partitions(partitions.max(1)).with_round_robin_repartition(false);
     config.options_mut().optimizer.repartition_file_min_size = LARGE;
+    // Each partition reads its own run, so that rows have the numbers of their places.
+    config.options_mut().execution.enable_file_stream_work_stealing = false;
     let session = session::local(config, Arc::default());
     let (store, path) = at.store();
     let mut url = ListingTableUrl::parse("source://file/")?.get_url().clone();

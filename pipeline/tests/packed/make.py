@@ -65,6 +65,8 @@ files = {
     "encrypted.zip": encrypted(archive(one)),
     "bzip2.zip": archive(one, zipfile.ZIP_BZIP2),
     "empty.zip": archive([]),
+    "dot.zip": archive([("./ratings.csv", ROWS)]),
+    "hidden.zip": archive([("_data/ratings.csv", ROWS)]),
     "bomb.bz2": bz2.compress(bytes(64 << 20)),
     "bomb.xz": lzma.compress(bytes(64 << 20), preset=0),
     "bomb.zip": archive([("bomb", bytes(64 << 20))]),

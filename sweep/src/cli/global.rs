@@ -1,6 +1,6 @@
 //! Flags of every command: threads, memory, logs.
 
-use super::{candle, hand_over, limits, log};
+use super::{environment, hand_over, limits, log};
 use crate::{
     interrupt,
     log::LogFormat,
@@ -113,7 +113,7 @@ pub(super) fn start(global: &Global) -> anyhow::Result<()> {
     }
     global.set_up()?;
     let threads = global.own_threads();
-    candle::limit_threads(threads);
+    environment::set(threads);
     interrupt::listen(global.log_format).context("the system takes no handlers of signals")?;
     if global.stop_with_stdin {
         interrupt::stop_with_stdin().context("the system gives no threads; raise its limits")?;

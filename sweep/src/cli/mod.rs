@@ -1,13 +1,13 @@
 //! The command line: one file for each command.
 
 mod cancel;
-mod candle;
 mod compare;
 mod completions;
 mod diff;
 mod doctor;
 mod drive;
 mod engine;
+mod environment;
 mod evaluate;
 mod exit;
 mod export;

@@ -81,18 +81,23 @@ impl Recommend {
         };
         let request = Request { k: self.k as usize, users: users.as_deref(), seen: self.seen, format, memory: global.memory };
         let is_stdout = output::is_stdout(&out);
-        let Written { users, unknown } = recommend::write(&out, &dataset, &scorer, &request)?;
+        let Written { users, without, unknown } = recommend::write(&out, &dataset, &scorer, &request)?;
         let unknown = match unknown {
             0 => String::new(),
             1 => "; 1 of them has no train interaction, so that the model knows nothing of it".to_owned(),
             unknown => format!("; {unknown} of them have no train interaction, so that the model knows nothing of them"),
+        };
+        let without = match without {
+            0 => String::new(),
+            1 => "; 1 user has no list, as nothing is left to recommend to it".to_owned(),
+            without => format!("; {without} users have no list, as nothing is left to recommend to them"),
         };
         let planned = session.plan.dataset_of(session.plan.trial_named(&trial.trial)?.2);
         let split = planned.repetition().map_or_else(String::new, |which| format!(", {which}"));
         let (method, trial) = (trial.method, trial.trial);
         let everything = if self.refit { ", trained on all interactions of the prepared dataset" } else { "" };
         let text = format!(
-            "{out}: lists of up to {} for {}, by {method} (trial {trial}{split}{everything}){unknown}{left_out}\n",
+            "{out}: lists of up to {} for {}, by {method} (trial {trial}{split}{everything}){without}{unknown}{left_out}\n",
             number::counted(self.k as usize, "item"),
             number::counted(users, "user")
         );

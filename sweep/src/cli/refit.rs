@@ -33,16 +33,20 @@ impl RefitArguments {
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::ran(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let trial = model::pick(&session, self.dataset.as_deref(), self.method.as_deref(), self.trial.as_deref())?;
-        let Refit { id, fit, interactions } = runner::refit(&session, &trial.trial)?;
+        let Refit { id, fit, interactions, left_out } = runner::refit(&session, &trial.trial)?;
         let epochs = match fit.epochs {
             0 => String::new(),
             1 => ", 1 epoch".to_owned(),
             epochs => format!(", {epochs} epochs"),
         };
+        let learned = match left_out {
+            0 => format!("all {interactions} interactions"),
+            _ => format!("{interactions} of {} interactions (users who have every item keep train alone)", interactions + left_out),
+        };
         let (at, method, of, sweep) = (session.refit(&id), trial.method, trial.trial, quoted(&self.sweep));
         let storage = global.storage.as_deref().map(|storage| format!(" --storage {}", quoted(storage))).unwrap_or_default();
         output::print(&format!(
-            "{at}: {method} (trial {of}) on all {interactions} interactions of the prepared dataset{epochs}; nothing is left to measure it on\n\
+            "{at}: {method} (trial {of}) on {learned} of the prepared dataset{epochs}; nothing is left to measure it on\n\
              lists: ranksweep recommend {sweep} --refit --trial {of}{storage}\n"
         ))?;
         Ok(Ending::Done)

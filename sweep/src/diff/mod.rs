@@ -80,7 +80,7 @@ impl<'a> Difference<'a> {
         let settings = Settings::of(&first.plan, &second.plan);
         let mut difference = Self {
             sides,
-            titles: Titles::new(&second.plan),
+            titles: Titles::of_both([&first.plan, &second.plan]),
             at,
             settings,
             incomparable,
@@ -102,7 +102,9 @@ impl<'a> Difference<'a> {
         for name in self.common_datasets() {
             let keys = self.methods_with_results(&name);
             // A dataset that one has no result of is named among what lacks.
-            let Some(shared) = SharedUsers::new(values, &name, self.at, &keys) else { continue };
+            let Some(shared) = SharedUsers::new(values, [0, 1].map(|side| self.only_split(side, &name)), &name, self.at, &keys) else {
+                continue;
+            };
             let pairs = MethodPairs::new(&shared, &name, self.at)?;
             let (mut methods, mut uncounted): (Vec<MethodDifference>, Vec<String>) = Default::default();
             for (key, &alone) in keys.iter().zip(&shared.alone) {
@@ -171,9 +173,16 @@ impl<'a> Difference<'a> {
         self.sides[side].values.iter().any(|values| values.dataset == dataset && values.method == key)
     }
 
-    fn fingerprints(&self, side: usize, dataset: &str) -> Vec<&str> {
+    fn fingerprints(&self, side: usize, dataset: &str) -> BTreeSet<&str> {
         let all = self.sides[side].plan.datasets.iter().filter(|planned| planned.name() == dataset);
         all.map(|planned| planned.fingerprint.as_str()).collect()
+    }
+
+    /// The seed, or the fold, of a dataset's split in one of the sweeps, where it has a single one.
+    fn only_split(&self, side: usize, dataset: &str) -> Option<u64> {
+        let mut all = self.sides[side].plan.datasets.iter().filter(|planned| planned.name() == dataset);
+        let only = all.next().filter(|_| all.next().is_none())?;
+        only.preparation.split.repetition()
     }
 }
 

@@ -63,7 +63,7 @@ impl Settings {
         }
         changes.extend(of_methods(plans, &methods));
         let alone = |side: usize| {
-            let (other, titles) = (&methods[1 - side], Titles::new(plans[side]));
+            let (other, titles) = (&methods[1 - side], Titles::of_both(plans));
             let titled = |(key, _): (&(String, String), _)| format!("{} on {}", titles.by_key(&key.0, &key.1), key.0);
             methods[side].iter().filter(|(key, _)| !other.contains_key(*key)).map(titled).collect()
         };
@@ -75,7 +75,7 @@ impl Settings {
 
 /// The values of trials that differ between the methods of both plans; said once where it is the same for all methods that have the value.
 fn of_methods(plans: [&Plan; 2], methods: &[BTreeMap<(String, String), &Method>; 2]) -> Vec<Change> {
-    let titles = Titles::new(plans[1]);
+    let titles = Titles::of_both(plans);
     let both: Vec<_> =
         methods[0].iter().filter_map(|(key, first)| Some((key, of_trials(first), of_trials(methods[1].get(key)?)))).collect();
     let mut found: BTreeMap<(String, [Option<String>; 2]), Vec<String>> = BTreeMap::new();

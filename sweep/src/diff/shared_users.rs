@@ -42,14 +42,14 @@ struct OnSplit<'a> {
 
 impl SharedUsers {
     /// The trials of these methods that both sweeps ranked on a dataset; none where a sweep has no result on it. Where each has one split these are taken for
-    /// the same one, and of several those are compared that have the same seed. Those splits count on which both have results of every method; where there is
+    /// the same one, and of several those are compared that have the same seed: `only` is that of a sweep with a single split. Those splits count on which both have results of every method; where there is
     /// none, methods are left out as [`counted`] does, and without any method all splits of both count.
-    pub(super) fn new(sides: [&[TrialValues]; 2], dataset: &str, at: MetricAt, methods: &[String]) -> Option<Self> {
+    pub(super) fn new(sides: [&[TrialValues]; 2], only: [Option<u64>; 2], dataset: &str, at: MetricAt, methods: &[String]) -> Option<Self> {
         let of = sides.map(|values| values.iter().filter(|values| values.dataset == dataset).collect::<Vec<_>>());
         if of.iter().any(Vec::is_empty) {
             return None;
         }
-        let common = common_splits(&of);
+        let common = common_splits(&of, only);
         let counting = counting(&common, methods);
         let is_counted = |split: &OnSplit| counting.is_empty() || counting.iter().any(|trial| trial.split_seed == split.seed);
         let splits: Vec<&OnSplit> = common.iter().filter(|split| is_counted(split)).collect();
@@ -73,14 +73,17 @@ impl<'a> OnSplit<'a> {
 }
 
 /// The splits of both, in the order of the first sweep's.
-fn common_splits<'a>(of: &[Vec<&'a TrialValues>; 2]) -> Vec<OnSplit<'a>> {
+fn common_splits<'a>(of: &[Vec<&'a TrialValues>; 2], only: [Option<u64>; 2]) -> Vec<OnSplit<'a>> {
     let seeds = [0, 1].map(|side: usize| {
         let mut seen = HashSet::new();
         of[side].iter().map(|trial| trial.split_seed).filter(|seed| seen.insert(*seed)).collect::<Vec<_>>()
     });
     let pairs: Vec<[Option<u64>; 2]> = match [seeds[0].as_slice(), seeds[1].as_slice()] {
         [&[first], &[second]] => vec![[first, second]],
-        [first, second] => first.iter().filter(|seed| second.contains(seed)).map(|&seed| [seed, seed]).collect(),
+        [first, second] => {
+            let same = |one: Option<u64>, other: Option<u64>| one.or(only[0]) == other.or(only[1]);
+            first.iter().filter_map(|&one| Some([one, second.iter().copied().find(|&other| same(one, other))?])).collect()
+        }
     };
     let on = |side: usize, seed: Option<u64>| of[side].iter().copied().filter(|trial| trial.split_seed == seed).collect::<Vec<_>>();
     pairs.into_iter().map(|[first, second]| OnSplit::new(first, [on(0, first), on(1, second)])).collect()

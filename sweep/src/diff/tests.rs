@@ -111,6 +111,22 @@ fn methods_that_are_not_compared_take_no_split_away() {
 }
 
 #[test]
+fn a_split_that_one_sweep_has_alone_is_compared_with_that_of_its_seed() {
+    let first = sweep(&[("d", &[2, 1])], on_splits(BPR, 1, &[(2, 0.4), (1, 0.1)]));
+    let second = sweep(&[("d", &[1])], trainings(BPR, &[(2, 0.3)]));
+    assert_means(row(&Difference::new(&first, &second, None).unwrap(), BPR), [0.1, 0.3]);
+    assert_means(row(&Difference::new(&second, &first, None).unwrap(), BPR), [0.3, 0.1]);
+}
+
+#[test]
+fn the_order_of_splits_is_no_difference() {
+    let on = |training: u64| on_splits(BPR, training, &[(1, 0.1), (2, 0.2)]);
+    let (first, second) = (sweep(&[("d", &[1, 2])], on(1)), sweep(&[("d", &[2, 1])], on(2)));
+    let shown = text(&Difference::new(&first, &second, None).unwrap());
+    assert!(shown.contains("d by ndcg@5: the same data and splits; 2 splits counted"), "{shown}");
+}
+
+#[test]
 fn the_heading_says_how_many_splits_count() {
     let datasets: [(&str, &[u64]); 1] = [("d", &[1, 2, 3])];
     let bpr = |training: u64| on_splits(BPR, training, &[(1, 0.1), (2, 0.2), (3, 0.6)]);

@@ -33,6 +33,11 @@ pub(super) fn typed(text: &str) -> HashMap<(usize, usize), String> {
     events(text).flatten().filter_map(named).collect()
 }
 
+/// Whether a text is one variable and nothing else.
+pub(super) fn is_variable(text: &str) -> bool {
+    text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).is_some_and(|name| !name.contains(['$', '{', '}']))
+}
+
 /// The text with every variable replaced by its value in the environment.
 ///
 /// # Errors

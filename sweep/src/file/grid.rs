@@ -111,7 +111,7 @@ impl<T: Serialize> Entry<T> {
         ranges
     }
 
-    /// All that determines what is drawn from the entry, however it is written.
+    /// All that determines what is drawn from the entry, however its values are written; the order of its keys is a part of it.
     pub fn key(&self) -> String {
         let ranges: Vec<&str> = self.combinations.iter().flat_map(|node| range::ranges(node)).map(|(_, range)| range.name()).collect();
         serde_json::to_string(&(&self.values, ranges)).expect("a kind is plain data")

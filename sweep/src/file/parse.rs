@@ -180,6 +180,8 @@ fn scalar_value(text: &str, plain: bool) -> std::result::Result<Value, String> {
     if plain && scalar::is_null(text) {
         return Ok(Value::Null);
     }
+    // A variable alone is what its value is, in quotes too: between braces it has to be quoted.
+    let plain = plain || environment::is_variable(text);
     let text = environment::substitute(text, |name| std::env::var(name).ok())?;
     Ok(Value::Scalar { text, plain })
 }

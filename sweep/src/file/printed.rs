@@ -174,7 +174,7 @@ mod tests {
         let with = |line: &str| parse(&format!("place,dataset,method,metric,cutoff,value\n{line}\n")).unwrap_err();
         assert_eq!(with("T,d,m,ndcg,20,5%"), "line 2: `value` is `5%`: expected a number such as 0.0527");
         assert!(with("T,d,m,ndgc,20,0.5").starts_with("line 2: "));
-        assert!(with("T,d,m,ndcg,0,0.5").contains("no positive whole number"));
+        assert!(with("T,d,m,ndcg,0,0.5").contains("no whole number from 1"));
         assert!(with("T,d,m,ndcg,20").contains("line: 2"), "{}", with("T,d,m,ndcg,20"));
         assert!(with("T,d,m,ndcg,20,inf").contains("expected a number"));
         assert!(parse("place,dataset,metod\n").unwrap_err().contains("did you mean `method`?"));

@@ -16,6 +16,7 @@ use super::{
     node::{Node, Value},
     scalar,
 };
+use std::fmt;
 use streams::Stream;
 
 const KINDS: [&str; 3] = ["uniform", "log_uniform", "integer"];
@@ -29,6 +30,12 @@ pub(crate) enum Range {
     Uniform(f64, f64),
     LogUniform(f64, f64),
     Integer(i64, i64),
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.name(), self.ends().join(", "))
+    }
 }
 
 impl Range {

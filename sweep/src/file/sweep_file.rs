@@ -164,7 +164,7 @@ impl SweepFile {
         environment::named_in(&self.text)
     }
 
-    /// The file's meaning but for `resources`: neither comments nor the way in which it is written change it.
+    /// The file's meaning but for `resources`: neither comments nor blanks nor quotes around keys change it; values count as they are written.
     ///
     /// # Errors
     /// Those of [`parse`](Self::parse).
@@ -182,6 +182,9 @@ impl SweepFile {
         let root = Node::parse(text, file)?;
         let fields = Fields::of(&root, &KEYS)?;
         let typed = environment::typed(text);
+        if let Some(empty) = root.get("training").filter(|node| node.value == Value::Null) {
+            Fields::of(empty, &[])?; // what is left out is the default, what is empty a slip
+        }
         let training_node = absent_or(&root, "training");
         let (select_by, ridge) = (select_by(&training_node)?, placed(&training_node, "ridge", RIDGE)?);
         let fold_in = placed(&training_node, "fold_in", NewNodes::default())?;

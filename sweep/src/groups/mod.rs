@@ -8,7 +8,7 @@ use crate::{on_users::on_users, plan::Titles, report::words, runner::StoredSweep
 use anyhow::{Result, bail};
 use evaluator::{
     MetricAt, TrialValues,
-    findings::methods_at,
+    findings::{counted, methods_at},
     settings::Significance,
     significance::{Contrast, Estimate, Replication, judge},
 };
@@ -117,7 +117,8 @@ impl OnDataset {
         at: MetricAt,
         titles: &Titles,
     ) -> Result<Self> {
-        let trials: Vec<&TrialValues> = sweep.values.iter().filter(|values| values.dataset == name).collect();
+        // Splits that do not count have users who are in no mean.
+        let trials = counted(&sweep.values.iter().filter(|values| values.dataset == name).collect::<Vec<_>>());
         let mut members: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let mut left_out = [0; 2];
         let mut seen = HashSet::new(); // splits hold out users of their own

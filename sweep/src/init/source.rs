@@ -23,7 +23,7 @@ fn entries(object: &Map<String, Value>) -> String {
     said.iter().map(|(key, value)| format!("{key}: {}", inline(value))).collect::<Vec<_>>().join(", ")
 }
 
-/// A value as YAML: JSON with plain keys.
+/// A value as YAML: JSON with plain keys, in which `${` stands for itself.
 fn inline(value: &Value) -> String {
-    value.as_object().map_or_else(|| value.to_string(), |object| format!("{{{}}}", entries(object)))
+    value.as_object().map_or_else(|| value.to_string().replace("${", "$${"), |object| format!("{{{}}}", entries(object)))
 }

@@ -66,6 +66,7 @@ pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     each_trial(file, drafts)?;
     drafts.iter().try_for_each(|draft| model_files::check(file, draft))?;
     no_trial_twice(file, drafts)?;
+    no_name_twice(drafts)?;
     significance(file, drafts)
 }
 
@@ -304,6 +305,11 @@ fn each_trial(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
 
 /// The value that a trial's complaint names first, else the entry whose kind it names first, else the method's first entry.
 fn blame<'a>(file: &'a SweepFile, draft: &Draft<'a>, complaint: &str) -> &'a Place {
+    // A part whose own values cannot be is meant before others that have the same key.
+    let at_fault = draft.fails_alone(complaint).and_then(|node| node.named_in(complaint));
+    if let Some((_, place)) = at_fault {
+        return place;
+    }
     let nodes = draft.nodes().into_iter().chain([&file.training.node]);
     let named = nodes.filter_map(|node| node.named_in(complaint)).min_by_key(|(at, _)| *at);
     let by_kind = || draft.nodes().into_iter().filter_map(|node| Some((complaint.find(&format!("`{}`", node.kind()?))?, &node.place)));
@@ -323,9 +329,29 @@ fn no_trial_twice(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     Ok(())
 }
 
+/// The name of a method tells it from the others in tables.
+fn no_name_twice(drafts: &[Draft<'_>]) -> Result<()> {
+    let mut seen: HashMap<&str, &Draft<'_>> = HashMap::new();
+    for draft in drafts {
+        if let Some(first) = seen.insert(&draft.names.method, draft) {
+            let (here, there) = places_of_difference(draft, first);
+            return Err(here.error(format!(
+                "two methods would be called `{}`, first in line {}: what is searched differs, and their names do not; write them as one method",
+                draft.names.method, there.line
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Where two methods stand: the first parts that are not at the same place.
+fn places_of_difference<'a>(here: &Draft<'a>, there: &Draft<'a>) -> (&'a Place, &'a Place) {
+    let mut pairs = here.nodes().into_iter().zip(there.nodes()).map(|(here, there)| (&here.place, &there.place));
+    pairs.find(|(here, there)| here != there).unwrap_or((&here.nodes()[0].place, &there.nodes()[0].place))
+}
+
 fn twice(first: &Draft<'_>, second: &Draft<'_>, choice: &Choice) -> Error {
-    let mut pairs = second.nodes().into_iter().zip(first.nodes()).map(|(here, there)| (&here.place, &there.place));
-    let (here, there) = pairs.find(|(here, there)| here != there).unwrap_or((&second.nodes()[0].place, &first.nodes()[0].place));
+    let (here, there) = places_of_difference(second, first);
     let values = super::part::listed(&choice.parameters(), ", ");
     let line = there.line;
     let with = if values.is_empty() { String::new() } else { format!(" with {values}") };

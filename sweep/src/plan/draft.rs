@@ -132,7 +132,7 @@ impl<'a> Draft<'a> {
         way.or_else(|| self.backbone.range())
     }
 
-    /// All that determines what is drawn of the method, whatever else is in the sweep and however it is written.
+    /// All that determines what is drawn of the method, whatever else is in the sweep and however its values are written.
     pub(super) fn key(&self) -> String {
         let way = self.way.map(|way| [way.loss.key(), way.sampler.key(), way.optimizer.key()]);
         std::iter::once(self.backbone.key()).chain(way.into_iter().flatten()).collect::<Vec<_>>().join("\n")
@@ -153,6 +153,19 @@ impl<'a> Draft<'a> {
     pub(super) fn nodes(&self) -> Vec<&'a Node> {
         let way = self.way.iter().flat_map(|way| [&way.loss.node, &way.sampler.node, &way.optimizer.node]);
         way.chain([&self.backbone.node]).chain(self.training.map(|own| &own.node)).collect()
+    }
+
+    /// The entry of the first part one of whose values complains by itself in these words.
+    pub(super) fn fails_alone(&self, complaint: &str) -> Option<&'a Node> {
+        let is_meant = |result: Result<(), String>| result.is_err_and(|reason| reason == complaint);
+        let way = self.way?;
+        if way.loss.values.iter().any(|loss| is_meant(loss.check())) {
+            return Some(&way.loss.node);
+        }
+        if way.sampler.values.iter().any(|sampler| is_meant(sampler.check())) {
+            return Some(&way.sampler.node);
+        }
+        way.optimizer.values.iter().any(|optimizer| is_meant(optimizer.check())).then_some(&way.optimizer.node)
     }
 
     /// Epochs, batches and stopping: the block's own, or those of the sweep.
@@ -273,7 +286,7 @@ impl<'a, T: Serialize> Labels<'a, T> {
         let mut once: Vec<&Entry<T>> = entries.collect();
         once.sort_by_key(|entry| ptr::from_ref(*entry));
         once.dedup_by_key(|entry| ptr::from_ref(*entry));
-        let parts: Vec<Part> = once.iter().map(|entry| Part::of(&entry.values)).collect();
+        let parts: Vec<Part> = once.iter().map(|entry| Part::of_entry(entry)).collect();
         Self(once.into_iter().zip(labels(role, &parts)).collect())
     }
 

@@ -39,10 +39,10 @@ pub(super) fn labels(role: Role, parts: &[Part]) -> Vec<String> {
 
 /// The name of a part among those that would read the same: the head, and in brackets the first value and those that differ.
 fn label(part: &Part, head: &str, first: Option<&str>, rivals: &[&Part]) -> String {
-    let differs = |name: &str| rivals.iter().any(|rival| rival.choices(name) != part.choices(name));
+    let differs = |name: &str| rivals.iter().any(|rival| rival.written(name) != part.written(name));
     let mut inside: Vec<String> = first.map(str::to_owned).into_iter().collect();
     for name in part.names().filter(|name| differs(name)) {
-        let choices: Vec<String> = part.choices(name).into_iter().map(plain).map(in_braces).collect();
+        let choices: Vec<String> = part.written(name).into_iter().map(in_braces).collect();
         inside.push(format!("{name}={}", choices.join("|")));
     }
     if inside.is_empty() { head.to_owned() } else { format!("{head}({})", inside.join(", ")) }
@@ -75,9 +75,11 @@ fn short(role: Role, part: &Part) -> (String, Option<String>) {
 mod tests {
     use super::*;
     use serde_json::json;
+    use std::collections::BTreeMap;
 
     fn part(kind: &str, combinations: &[serde_json::Value]) -> Part {
-        Part { kind: kind.to_owned(), combinations: combinations.iter().map(|values| values.as_object().unwrap().clone()).collect() }
+        let combinations = combinations.iter().map(|values| values.as_object().unwrap().clone()).collect();
+        Part { kind: kind.to_owned(), combinations, ranges: BTreeMap::new() }
     }
 
     #[test]

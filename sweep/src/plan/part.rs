@@ -1,8 +1,9 @@
 //! One kind with its values, whatever its type: the flat view that labels, tables and plans need.
 
+use crate::file::{Entry, Range};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use trainer::Training;
 
 /// The values of a kind by name, sorted; a nested kind is one text such as `normal(std=0.1)`, and so are nested settings: `every=5, factor=0.95`.
@@ -13,8 +14,10 @@ pub(super) type Values = Map<String, Value>;
 pub(super) struct Part {
     /// `mf`, `softmax-at-k`, `adam`.
     pub(super) kind: String,
-    /// The values of each combination of tuned values.
+    /// The values of each combination of tuned values; ranges at their ends.
     pub(super) combinations: Vec<Values>,
+    /// The ranges that a name's values are drawn from, as a reader writes them: `uniform(0.1, 1)`.
+    pub(super) ranges: BTreeMap<String, Vec<String>>,
 }
 
 impl Part {
@@ -22,12 +25,20 @@ impl Part {
     pub(super) fn of<T: Serialize>(values: &[T]) -> Self {
         let flat: Vec<(String, Values)> = values.iter().map(flat).collect();
         let kind = flat.first().map(|(kind, _)| kind.clone()).unwrap_or_default();
-        Self { kind, combinations: flat.into_iter().map(|(_, values)| values).collect() }
+        Self { kind, combinations: flat.into_iter().map(|(_, values)| values).collect(), ranges: BTreeMap::new() }
+    }
+
+    /// The part that an entry of a grid makes, with its ranges.
+    pub(super) fn of_entry<T: Serialize>(entry: &Entry<T>) -> Self {
+        let part = Self::of(&entry.values);
+        let ranges_of = |name: &String| entry.ranges_of(name).iter().map(Range::to_string).collect::<Vec<_>>();
+        let ranges = part.names().map(|name| (name.clone(), ranges_of(name))).filter(|(_, ranges)| !ranges.is_empty()).collect();
+        Self { ranges, ..part }
     }
 
     /// How the trials of a method are trained.
     pub(super) fn of_training(training: &Training) -> Self {
-        Self { kind: "training".to_owned(), combinations: vec![Self::settings(training)] }
+        Self { kind: "training".to_owned(), combinations: vec![Self::settings(training)], ranges: BTreeMap::new() }
     }
 
     /// Epochs, batches and stopping as values.
@@ -49,6 +60,14 @@ impl Part {
     pub(super) fn choices(&self, name: &str) -> Vec<&Value> {
         let mut seen = HashSet::new();
         self.combinations.iter().filter_map(|values| values.get(name)).filter(|value| seen.insert(*value)).collect()
+    }
+
+    /// The different values that a name takes as a reader writes them, ranges in the place of their ends.
+    pub(super) fn written(&self, name: &str) -> Vec<String> {
+        match self.ranges.get(name) {
+            Some(ranges) => ranges.clone(),
+            None => self.choices(name).into_iter().map(plain).collect(),
+        }
     }
 
     /// The value of a name that is not tuned.

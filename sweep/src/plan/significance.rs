@@ -103,17 +103,21 @@ fn advice(plan: &Plan, dataset: &str, pilot: &Pilot, comparisons: usize) -> Opti
     // A seed more of a method is a degree of freedom more, beside those that the other methods lend.
     let (splits, word) = (learned.first()?.splits, if learned.first()?.splits > 1 { "splits" } else { "seeds" });
     let lent = of(&|row| (row.degrees - (if splits > 1 { splits } else { row.trials } as f64 - 1.0)).max(0.0));
-    let own = match splits {
-        0 | 1 => plan.methods.iter().filter(|method| method.dataset == dataset).map(super::Method::repeats).max().unwrap_or(1),
-        _ => plan.datasets.iter().filter(|planned| planned.name() == dataset).count(),
-    } as u32;
-    let mut numbers: Vec<u32> = SEEDS.into_iter().chain([own]).collect();
+    // What repeats this sweep has of its own; where they are splits, and the spread is over seeds, none of the numbers is of it.
+    let own_splits = plan.datasets.iter().filter(|planned| planned.name() == dataset).count();
+    let own = match (splits, own_splits) {
+        (0 | 1, 0 | 1) => plan.methods.iter().filter(|method| method.dataset == dataset).map(super::Method::repeats).max(),
+        (0 | 1, _) => None,
+        _ => Some(own_splits),
+    };
+    let own = own.map(|own| own as u32);
+    let mut numbers: Vec<u32> = SEEDS.into_iter().chain(own).collect();
     numbers.sort_unstable();
     numbers.dedup();
     let told = |seeds: &u32| {
         let degrees = (lent + f64::from(*seeds) - 1.0).max(1.0);
         let difference = variances.detectable(*seeds, users, degrees, level);
-        let here = if *seeds == own { " (this sweep)" } else { "" };
+        let here = if Some(*seeds) == own { " (this sweep)" } else { "" };
         format!("{:.2}% with {seeds}{here}", 100.0 * difference / mean)
     };
     let numbers: Vec<String> = numbers.iter().map(told).collect();

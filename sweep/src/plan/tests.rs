@@ -42,6 +42,33 @@ fn plan_of(text: &str) -> Result<Plan> {
     check(&file)?.plan(&file.splits().map(fingerprint).collect::<Vec<_>>())
 }
 
+/// What is searched is a part of a method's name where that alone differs.
+#[test]
+fn ranges_of_the_same_ends_are_other_methods() {
+    let losses = "      - {kind: softmax, temperature: {uniform: [0.1, 1]}}\n      - {kind: softmax, temperature: {log_uniform: [0.1, 1]}}\n      - {kind: softmax, temperature: [0.1, 1]}\n";
+    let text = GOOD.replace("      - {kind: bpr}\n      - {kind: softmax, temperature: [0.1, 0.2]}\n", losses)
+        + "search: {kind: random, trials: 2}\n";
+    let plan = plan_of(&text).unwrap();
+    let found: Vec<&str> = plan.methods.iter().map(|method| method.label.as_str()).filter(|label| label.starts_with("mf-8")).collect();
+    let named = |temperature: &str| format!("mf-8 / softmax(temperature={temperature}) / uniform-5");
+    assert_eq!(found, ["uniform(0.1, 1)", "log_uniform(0.1, 1)", "0.1|1"].map(named));
+    let rates = "learning_rate: {log_uniform: [0.01, 0.1]}, learning_rate_decay: {every: 5, factor: RANGE}";
+    let block = |range: &str| {
+        let rates = rates.replace("RANGE", range);
+        format!(
+            "  - backbones: [{{kind: mf, dim: 8}}]\n    losses: [{{kind: bpr}}]\n    samplers: [{{kind: uniform, negatives: 5}}]\n    optimizer: {{kind: adam, {rates}}}\n"
+        )
+    };
+    let (head, tail) = (&GOOD[..GOOD.find("  - backbones").unwrap()], &GOOD[GOOD.find("training:").unwrap()..]);
+    let twice = format!(
+        "{head}{}{}{tail}search: {{kind: random, trials: 2}}\n",
+        block("{uniform: [0.5, 0.9]}"),
+        block("{log_uniform: [0.5, 0.9]}")
+    );
+    let reason = message(&twice);
+    assert!(reason.contains("two methods would be called `mf-8 / bpr / uniform-5`, first in line"), "{reason}");
+}
+
 fn message(text: &str) -> String {
     plan_of(text).unwrap_err().to_string()
 }

@@ -50,6 +50,8 @@ pub enum Seen {
 pub struct Written {
     /// Users that have a list.
     pub users: usize,
+    /// Users for whom nothing is left to recommend, or whom the model has no list of.
+    pub without: usize,
     /// Users with a list and without train interactions, of whom the model knows nothing.
     pub unknown: usize,
 }
@@ -75,14 +77,15 @@ pub fn write(at: &Location, dataset: &Dataset, scorer: &Scorer, request: &Reques
     let masked: Vec<&Interactions> = seen.iter().copied().chain(&own).collect();
     let failed = || format!("cannot write {at}");
     let mut writer = RecommendationWriter::new(request.format).with_context(failed)?;
-    let longest = request.k.min(dataset.items()).max(1);
+    let (longest, mut with_list) = (request.k.min(dataset.items()).max(1), 0);
     for block in users.chunks((ROWS / longest).clamp(1, BLOCK)) {
         let lists = rank::top_k(scorer, &known, &masked, block, request.k, request.memory)?;
+        with_list += lists.iter().filter(|list| !list.is_empty()).count();
         writer.write(&rows(dataset, block, &lists)).with_context(failed)?;
     }
     at.write(writer.finish().with_context(failed)?)?;
     let unknown = users.iter().filter(|&&user| known.row(user as usize).is_empty()).count();
-    Ok(Written { users: users.len(), unknown })
+    Ok(Written { users: with_list, without: users.len() - with_list, unknown })
 }
 
 /// Reads users' own ids, one in a line. Empty lines are passed over.
@@ -174,7 +177,7 @@ mod tests {
     fn lists(name: &str, k: usize, users: Option<&[String]>, seen: Seen) -> Vec<(String, u32, String)> {
         let at = Location::parse(&format!("memory:///recommend/{name}.parquet")).unwrap();
         let request = Request { k, users, seen, ..ALL };
-        assert_eq!(write(&at, &small(), &by_number(), &request).unwrap(), Written { users: 2, unknown: 0 });
+        assert_eq!(write(&at, &small(), &by_number(), &request).unwrap(), Written { users: 2, without: 0, unknown: 0 });
         let stored = table::read(&at).unwrap();
         let user: &StringArray = table::column(&stored, "user_id", &at).unwrap();
         let rank: &UInt32Array = table::column(&stored, "rank", &at).unwrap();
@@ -216,7 +219,7 @@ mod tests {
     fn users_without_train_interactions_are_counted() {
         let dataset = Dataset { train: Interactions::from_pairs(2, [(1, 2)].into_iter()), ..small() };
         let at = Location::parse("memory:///recommend/without.parquet").unwrap();
-        assert_eq!(write(&at, &dataset, &by_number(), &ALL).unwrap(), Written { users: 2, unknown: 1 });
+        assert_eq!(write(&at, &dataset, &by_number(), &ALL).unwrap(), Written { users: 2, without: 0, unknown: 1 });
     }
 
     #[test]

@@ -1,13 +1,19 @@
 //! Users whom no training saw, where the split holds users out as a whole.
 
-use super::{Input, number};
+use super::{Input, number, splits::splits};
 
 /// How models know the users that are ranked, where no training saw them.
 pub(super) fn remark(input: &Input, dataset: &str) -> Option<String> {
     let folded = input.manifests.iter().find(|manifest| manifest.name == dataset)?.fold_in?;
-    let counted = number::counted(folded, "interaction");
+    let of_splits: Vec<usize> = splits(input, dataset).iter().filter_map(|split| split.manifest.fold_in).collect();
+    let counted = match (of_splits.iter().min(), of_splits.iter().max()) {
+        (Some(least), Some(most)) if least < most => {
+            format!("{} to {} on each split", number::count(*least), number::counted(*most, "interaction"))
+        }
+        _ => format!("{} in all", number::counted(folded, "interaction")),
+    };
     Some(format!(
-        "No training saw the users who are ranked: models know them by histories to fold in, of {counted} in all, whose items are not ranked."
+        "No training saw the users who are ranked: models know them by histories to fold in, of {counted}, whose items are not ranked."
     ))
 }
 

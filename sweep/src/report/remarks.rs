@@ -172,10 +172,16 @@ fn seeds(methods: &[MethodTrials]) -> Vec<usize> {
 fn too_few_seeds(input: &Input, methods: &[MethodTrials]) -> Option<String> {
     let significance = &input.evaluation.significance;
     let test = significance.tests.first().filter(|test| test.counts_seeds() && significance.over != Over::Users)?;
-    let few = seeds(methods).into_iter().filter(|seeds| (2..test.fewest_seeds()).contains(seeds)).min()?;
+    let dataset = methods.first().and_then(|method| method.trials.first()).map_or("", |trial| trial.dataset.as_str());
+    // Over repeated splits it is splits that are drawn.
+    let (numbers, what) = match splits::are_replicates(input, dataset) {
+        true => (vec![splits::counted(input, dataset)], "splits"),
+        false => (seeds(methods), "seeds"),
+    };
+    let few = numbers.into_iter().filter(|number| (2..test.fewest_seeds()).contains(number)).min()?;
     Some(format!(
-        "The {} has {few} seeds, few values to draw from: where seeds are most of the variance it calls methods different that are alike more often than \
-         its level says. Put another test first in `tests`, or give {} seeds or more.",
+        "The {} has {few} {what}, few values to draw from: where {what} are most of the variance it calls methods different that are alike more often than \
+         its level says. Put another test first in `tests`, or give {} {what} or more.",
         test.words(significance.over),
         test.fewest_seeds()
     ))

@@ -82,7 +82,11 @@ fn a_value_of_a_wrong_type_or_range_is_shown_with_what_was_expected() {
         ("epochs: 2", "epochs: 2.5", "s.yaml:14:20: training.epochs: expected a whole number from 0 to 4294967295, found `2.5`"),
         ("epochs: 2", "epochs: '2'", "s.yaml:14:20: training.epochs: expected a whole number from 0 to 4294967295, found the text \"2\""),
         ("cutoffs: [5]", "cutoffs: 5", "s.yaml:15:48: evaluation.cutoffs: expected a list (`[a, b]`), found `5`"),
-        ("cutoffs: [5]", "cutoffs: [0]", "s.yaml:15:48: evaluation.cutoffs: `cutoffs` has 0: expected lengths of lists, 1 or more"),
+        (
+            "cutoffs: [5]",
+            "cutoffs: [0]",
+            "s.yaml:15:48: evaluation.cutoffs: `cutoffs` has 0: expected lengths of lists, from 1 to 4294967294",
+        ),
         (
             "test: 0.2",
             "test: 1.2",

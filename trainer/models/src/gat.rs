@@ -116,7 +116,7 @@ impl BackboneKind for Gat {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Attached
+        FoldIn::attached(self.layers)
     }
 }
 

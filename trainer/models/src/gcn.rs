@@ -85,7 +85,7 @@ impl BackboneKind for Gcn {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Attached
+        FoldIn::attached(self.layers)
     }
 }
 

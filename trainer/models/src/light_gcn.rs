@@ -107,7 +107,7 @@ impl BackboneKind for LightGcn {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Attached
+        FoldIn::attached(self.layers)
     }
 
     fn mean_of_layers(&self) -> Option<MeanOfLayers> {

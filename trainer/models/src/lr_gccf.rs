@@ -68,7 +68,7 @@ impl BackboneKind for LrGccf {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Attached
+        FoldIn::attached(self.layers)
     }
 }
 

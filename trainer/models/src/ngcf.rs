@@ -90,7 +90,7 @@ impl BackboneKind for Ngcf {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Attached
+        FoldIn::attached(self.layers)
     }
 }
 

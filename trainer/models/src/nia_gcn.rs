@@ -81,7 +81,7 @@ impl BackboneKind for NiaGcn {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Attached
+        FoldIn::attached(self.layers)
     }
 }
 

@@ -75,7 +75,10 @@ impl BackboneKind for Simplex {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Forward("exactly where `history_weight` is 1, else without a vector of its own")
+        if self.history_weight == 0.0 {
+            return FoldIn::Ridge;
+        }
+        FoldIn::Forward("exactly where `history_weight` is 1, by ridge regression where it is 0, else without a vector of its own")
     }
 }
 

@@ -61,7 +61,8 @@ impl Stored {
     /// Bytes that ranking so many held-out items takes beside the model and the dataset, with so much `memory` for it.
     pub fn ranking(self, manifest: &Manifest, held_out: usize, memory: usize) -> u64 {
         let space = match self {
-            Self::Vectors { dim } | Self::Histories { dim } | Self::Network { dim, .. } => WorkingSpace::Vectors { dim },
+            Self::Vectors { dim } | Self::Histories { dim } => WorkingSpace::Vectors { dim },
+            Self::Network { dim, .. } => WorkingSpace::Pairs { dim },
             Self::ItemWeights | Self::Lists { .. } => WorkingSpace::Weights,
             Self::NearestItems { .. } | Self::NearestUsers { .. } | Self::ItemsTogether => WorkingSpace::SparseWeights,
         };

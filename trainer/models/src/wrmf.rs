@@ -53,6 +53,7 @@ impl BackboneKind for Wrmf {
         Facts {
             paper: "Hu et al. 2008",
             values: "`regularization` 0, 0.1, 0.01, 0.001, `alpha` 0.5, 1, 2, 4, 8: tuned over (RG)",
+            unknown_user: "all items have the score 0",
             ..self.ials().facts()
         }
     }

@@ -126,7 +126,7 @@ pub(super) fn check_epsilon(epsilon: f64) -> Result<(), String> {
     match epsilon as f32 > 0.0 && (epsilon as f32).is_finite() {
         true => Ok(()),
         false => Err(format!(
-            "epsilon is {epsilon}, expected a number from 1e-45 to 3e38, as an `f32` can be: a row without gradient would divide by it"
+            "epsilon is {epsilon}, expected a number above 0 that an `f32` can hold: a row without gradient would divide by it"
         )),
     }
 }

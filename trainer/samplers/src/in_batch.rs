@@ -7,8 +7,8 @@
 //! An epoch is in random order, so other rows are as good as random train pairs, and their items come by train count: `q` is the
 //! probability of one of them, which leaves out that a batch has no pair twice. Models of sequences have a user's rows one after the other, so that the N rows
 //! are spread over the batch. Repeats are kept; dropping them would need another `q`.
-//! Papers score the whole batch against itself, which is N = B - 1, the default. Rows are masked where the item is one of the user's own,
-//! or the batch has no such row because it is the last and smaller: their entry is the row's own positive, which stands for no item.
+//! Papers score the whole batch against itself, which is N = B - 1, the default; in a last and smaller batch losses have the B - 1 other rows that there are.
+//! Rows are masked where the item is one of the user's own: their entry is the row's own positive, which stands for no item.
 //! Hidasi et al., ICLR 2016, arXiv:1511.06939; the correction by `log q` is Yi et al., RecSys 2019, doi:10.1145/3298689.3346996, whose
 //! estimate of `q` from a stream is not needed where the counts are known.
 
@@ -40,6 +40,11 @@ impl SamplerKind for InBatch {
 
     fn compares_rows(&self) -> bool {
         true
+    }
+
+    /// 1: losses count as many draws as the batch has other rows.
+    fn revision(&self) -> u32 {
+        1
     }
 }
 

@@ -4,7 +4,10 @@ use super::{
     super::{Input, method::methods, number},
     Ranked,
 };
-use crate::tables::TrialRow;
+use crate::{
+    plan::title::{MethodName, MethodNames},
+    tables::TrialRow,
+};
 use dataset::Manifest;
 use evaluator::{
     MetricAt, TrialValues,
@@ -92,14 +95,17 @@ impl Joined {
             return Err(format!("methods are compared over 2 datasets or more, here is {found} ({})", data.datasets.join(", ")));
         }
         let means = means(data);
-        let (mut joined, mut seen) = (Self { methods: Vec::new(), left_out: Vec::new() }, Vec::new());
-        for dataset in &data.datasets {
-            for method in methods(data.trials, dataset) {
-                if !seen.contains(&method.key) {
-                    seen.push(method.key);
-                    joined.add(data, &means, method.key, method.title);
-                }
+        let mut joined = Self { methods: Vec::new(), left_out: Vec::new() };
+        // One that lacks on a dataset is not to be taken for another that is there.
+        let mut found: Vec<MethodName<'_>> = Vec::new();
+        for method in data.datasets.iter().flat_map(|dataset| methods(data.trials, dataset)) {
+            if !found.iter().any(|known| known.key == method.key) {
+                found.push(method.trials[0].into());
             }
+        }
+        let names = MethodNames::new(found);
+        for (place, title) in names.titles().iter().enumerate() {
+            joined.add(data, &means, names.key(place), title.clone());
         }
         match joined.methods.len() {
             count @ (0 | 1) => Err(format!(

@@ -4,6 +4,7 @@ use super::{
     super::{Input, number},
     MethodTrials, Palette,
     chart::{Dot, Label, LineChart, Polyline, SQUARE},
+    spread::counted_of,
 };
 use crate::figure::{Axis, line};
 use evaluator::groups::{GroupValue, Grouping};
@@ -84,7 +85,7 @@ fn chart(input: &Input, dataset: &str, methods: &[MethodTrials], palette: &Palet
 /// The groups of a method by number, over its ranked trials.
 fn points(input: &Input, dataset: &str, method: &MethodTrials, drawn: &Drawn) -> BTreeMap<u32, Point> {
     let mut points: BTreeMap<u32, Point> = BTreeMap::new();
-    for trial in input.values.iter().filter(|trial| trial.dataset == dataset && trial.method == method.key) {
+    for trial in counted_of(input, dataset, method.key) {
         for row in trial.groups.iter().filter(|row| drawn.has(row)) {
             let point = points.entry(row.group).or_insert(Point { low: row.low, high: row.high, values: Vec::new() });
             (point.low, point.high) = (point.low.min(row.low), point.high.max(row.high));

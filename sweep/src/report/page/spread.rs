@@ -2,7 +2,11 @@
 
 use super::super::{Input, measured::Measured, number};
 use crate::{figure::Axis, tables::LeaderboardRow};
-use evaluator::significance::{MethodComponents, Spread};
+use evaluator::{
+    TrialValues,
+    findings::counted,
+    significance::{MethodComponents, Spread},
+};
 use serde::Serialize;
 
 /// The parts of the variance of a method's mean, in percent of their sum.
@@ -20,9 +24,15 @@ pub(super) fn points(input: &Input, row: &LeaderboardRow, axis: &Axis) -> Vec<f6
     if means.len() < 2 { Vec::new() } else { means.into_iter().map(|mean| axis.percent(mean)).collect() }
 }
 
+/// The trials of a method that its mean is of: those on splits that count.
+pub(super) fn counted_of<'a>(input: &'a Input, dataset: &str, method: &str) -> impl Iterator<Item = &'a TrialValues> {
+    let of_dataset: Vec<&TrialValues> = input.values.iter().filter(|trial| trial.dataset == dataset).collect();
+    counted(&of_dataset).into_iter().filter(move |trial| trial.method == method)
+}
+
 /// The means over users of a method's trainings.
 pub(super) fn means(input: &Input, row: &LeaderboardRow) -> Vec<f64> {
-    let trials = input.values.iter().filter(|trial| trial.dataset == row.dataset && trial.method == row.method);
+    let trials = counted_of(input, &row.dataset, &row.method);
     let values = trials.filter_map(|trial| trial.values.iter().find(|(metric, _)| *metric == row.at));
     values.map(|(_, values)| values.iter().sum::<f64>() / values.len().max(1) as f64).collect()
 }

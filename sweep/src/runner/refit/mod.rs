@@ -25,6 +25,8 @@ pub struct Refit {
     pub fit: Fit,
     /// Interactions that it learned from.
     pub interactions: usize,
+    /// Those of validation and test that it did not, of users who have every item.
+    pub left_out: usize,
 }
 
 /// Trains a trial on all interactions of its dataset, or goes on where that was stopped.
@@ -38,7 +40,7 @@ pub fn refit(session: &Session, trial: &str) -> Result<Refit> {
     let on = session.plan.dataset_of(planned.2);
     let again = again(session, planned.2)?;
     let dataset = whole::of(read(session, on, again.trial.backbone.reads_order())?);
-    let interactions = dataset.train.len();
+    let (interactions, left_out) = (dataset.train.len(), dataset.test.len());
     if let Some(reason) = lacks_memory(session, devices, &again, &manifest(session, &dataset, planned.2)?) {
         return Err(anyhow!("trial {trial}: {reason}"));
     }
@@ -51,7 +53,7 @@ pub fn refit(session: &Session, trial: &str) -> Result<Refit> {
     let stop = StopConditions { until: None, hold: &hold, fence: None };
     let standing = guarded(session, devices, &again, &dataset, &mut watch, stop, place)?;
     match standing {
-        Some(Standing::Done(fit)) => Ok(Refit { id: again.id, fit, interactions }),
+        Some(Standing::Done(fit)) => Ok(Refit { id: again.id, fit, interactions, left_out }),
         Some(other) => Err(anyhow!("trial {trial} on all interactions: {}", other.error().unwrap_or("it did not end"))),
         None => Err(Interrupted::of_trials(0, 1).into()),
     }

@@ -117,7 +117,7 @@ impl BackboneKind for Dgcf {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Attached
+        FoldIn::attached(self.layers)
     }
 }
 

@@ -60,6 +60,11 @@ impl FoldIn {
         Self::LeastSquares(Equations::new(model))
     }
 
+    /// Attaches to the train graph what so many layers propagate over; without layers nothing comes from a history by the graph, and vectors are those of tables.
+    pub(super) fn attached(layers: u32) -> Self {
+        if layers == 0 { Self::Ridge } else { Self::Attached }
+    }
+
     /// What a model does that says nothing of its own.
     pub(super) fn of(stored: Stored) -> Self {
         match stored {

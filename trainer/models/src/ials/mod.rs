@@ -60,7 +60,7 @@ impl BackboneKind for Ials {
         Facts {
             paper: "Hu et al. 2008; Rendle et al. 2022",
             cost: "an epoch: `cholesky` d² for each train interaction and d³ / 6 for each user and item; `conjugate-gradient` 4 d for each train interaction and 2 d² for each user and item, each step",
-            unknown_user: "all items have the score 0, or that of their `item_bias`",
+            unknown_user: "all items have the score 0; with `item_bias`, by the vector that the objective gives to a user without items",
             values: "-",
         }
     }

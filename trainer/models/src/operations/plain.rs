@@ -67,9 +67,9 @@ pub(super) fn causal_softmax(scores: &Tensor) -> Result<Tensor> {
     exponentials.broadcast_div(&exponentials.sum_keepdim(D::Minus1)?)?.reshape((rows, length))
 }
 
-/// `1 / (1 + exp(-x))`
+/// `1 / (1 + exp(-x)) = (1 + tanh(x / 2)) / 2`, whose derivative is a number for every x: that of the first form is none where `exp(-x)` is infinite.
 pub(crate) fn sigmoid(x: &Tensor) -> Result<Tensor> {
-    (x.neg()?.exp()? + 1.0)?.recip()
+    (x * 0.5)?.tanh()?.affine(0.5, 0.5)
 }
 
 /// How much work is under way that leaves our own code out.
@@ -118,6 +118,17 @@ mod tests {
         let of_map = [rows(), vec![matrix([3, 3], |number| (0.2 * number).cos()), row(0.3)]].concat();
         let map = |given: &[Tensor]| linear(&given[0], &given[1], &given[2]);
         assert_same(map, |given| operations::linear(&given[0], &given[1], &given[2]), &of_map);
+    }
+
+    /// By PyTorch: 0 and 1 with derivatives of 0 far off, and sigmoid(1) with sigmoid(1) (1 - sigmoid(1)).
+    #[test]
+    fn the_sigmoid_of_large_numbers_has_a_derivative() {
+        let x = candle_core::Var::from_slice(&[-100.0f32, 1.0, 100.0], 3, &Device::Cpu).unwrap();
+        let y = sigmoid(x.as_tensor()).unwrap();
+        let gradient = y.sum_all().unwrap().backward().unwrap().get(&x).unwrap().to_vec1::<f32>().unwrap();
+        let value = y.to_vec1::<f32>().unwrap();
+        assert_eq!([value[0], value[2], gradient[0], gradient[2]], [0.0, 1.0, 0.0, 0.0]);
+        assert!((value[1] - 0.731_058_6).abs() < 1e-6 && (gradient[1] - 0.196_611_9).abs() < 1e-6, "{value:?} {gradient:?}");
     }
 
     /// Of which some rows are of no pair, and some of several.

@@ -13,8 +13,9 @@ use std::time::Duration;
 
 /// Two ranks on one GPU are for tests alone, and NCCL allows them from this version on, where this variable is 1.
 const SHARED: (i32, &str) = (23_000, "NCCL_MULTI_RANK_GPU_ENABLE");
-/// Numbers of a rank.
+/// Numbers of a rank, and as many as a large table has, for which NCCL may add in another way.
 const LENGTH: usize = 100_003;
+const LARGE: usize = 5_000_011;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Compares sums and what is gathered with the same by hand.
@@ -50,6 +51,12 @@ fn compare_numbers(gpu: &Gpu, rank: u32, ranks: u32, id: &Id) -> gpu::Result<Vec
         unreachable!("calls come back as they were made")
     };
     drop(party.exchange([CollectiveCall::AllReduce(gpu.upload(&own(rank))?)], patience)?); // is freed when NCCL is done with it
+    let large = || -> gpu::Result<Vec<f32>> {
+        let calls = party.exchange([CollectiveCall::AllReduce(gpu.upload(&wave(LARGE, 3.0, 70 + rank))?)], patience)?.join()?;
+        let [CollectiveCall::AllReduce(sum)] = calls else { unreachable!("calls come back as they were made") };
+        gpu.read(&sum)
+    };
+    let (first, again) = (large()?, large()?);
     party.finish(patience)?;
     let each: Vec<Vec<f32>> = (0..ranks).map(own).collect();
     let sums: Vec<f32> = (0..LENGTH).map(|at| each.iter().map(|values| values[at]).sum()).collect();
@@ -57,5 +64,6 @@ fn compare_numbers(gpu: &Gpu, rank: u32, ranks: u32, id: &Id) -> gpu::Result<Vec
     Ok(vec![
         Comparison::new(what("all-reduce"), &gpu.read(&sum)?, &sums, 1e-6),
         Comparison::new(what("all-gather"), &gpu.read(&all)?, &each.concat(), 0.0),
+        Comparison::new(what("a large all-reduce twice"), &again, &first, 0.0),
     ])
 }

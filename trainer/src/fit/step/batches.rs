@@ -208,6 +208,14 @@ impl<'a> Batches<'a> {
         self.sampler.draw(&mut stream, samplers::Row { user, place: at.row, positives }, ids, None);
     }
 
+    /// How many of so many candidates of each row of a step are draws: where they are the positives of other rows, no more than the batch has of these.
+    pub(crate) fn drawn(&self, step: u32, candidates: usize) -> usize {
+        match self.positives.chunks(self.batch_size).nth(step as usize - 1).map_or(0, <[u32]>::len) {
+            0 | 1 => candidates,
+            rows => candidates.min(rows - 1),
+        }
+    }
+
     /// The random numbers of the draws in a row of a step.
     fn draws(&self, at: RowId) -> Stream {
         self.stream(Purpose::Negatives, at)

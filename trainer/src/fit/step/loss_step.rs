@@ -99,18 +99,21 @@ impl<'a> LossStep<'a> {
             return nothing(row);
         }
         let quantile = self.quantiles.map_or(0.0, |quantiles| quantiles[user as usize]);
+        if let (FusedForm::Scores(fused), Some(_)) = (fused, self.batches.rule()) {
+            return CHOSEN.with_borrow_mut(|chosen| self.narrow_row(fused, row, quantile, chosen));
+        }
+        let count = self.batches.drawn(self.at.step, row.negatives.len());
+        let drawn = &mut row.negatives[..count];
         let loss = match fused {
-            FusedForm::Scores(fused) if self.batches.rule().is_some() => {
-                return CHOSEN.with_borrow_mut(|chosen| self.narrow_row(fused, row, quantile, chosen));
-            }
-            FusedForm::Scores(fused) => fused.row(row.positives, row.negatives, quantile),
+            FusedForm::Scores(fused) => fused.row(row.positives, drawn, quantile),
             FusedForm::Draws(fused) => DRAWS.with_borrow_mut(|draws| {
                 draws.resize(row.ids.len(), 0.0);
-                let (own, drawn) = draws.split_at_mut(1);
-                self.batches.log_probabilities_of_row(self.at.row(self.first + row.at), user, row.ids, [own, drawn]);
-                fused.row(&mut row.positives[0], row.negatives, own[0], drawn)
+                let (own, of_draws) = draws.split_at_mut(1);
+                self.batches.log_probabilities_of_row(self.at.row(self.first + row.at), user, row.ids, [own, of_draws]);
+                fused.row(&mut row.positives[0], drawn, own[0], &of_draws[..count])
             }),
         };
+        row.negatives[count..].fill(0.0);
         row.positives.iter_mut().for_each(|weight| *weight *= self.scale);
         row.negatives.iter_mut().for_each(|weight| *weight *= self.scale);
         loss
@@ -180,7 +183,7 @@ impl<'a> LossStep<'a> {
             log_probabilities: of_draws.as_ref().map(|(own, drawn)| [&own[..], drawn]),
             ranks: ranks.as_ref().map(|(own, others)| [*own, others]),
             others: others.as_ref().map(|(own, drawn, counts)| [*own, drawn, *counts]),
-            estimated_ranks: narrowed.map(|narrowed| &narrowed.ranks[..]),
+            estimated_ranks: narrowed.filter(|_| self.batches.rule().is_some()).map(|narrowed| &narrowed.ranks[..]),
             columns: extra.columns,
             adversary: adversary.as_deref(),
             relations: [of_negatives.as_deref(), extra.relations[1], extra.relations[2]],
@@ -191,10 +194,13 @@ impl<'a> LossStep<'a> {
         }
     }
 
-    /// What the sampler's rule leaves of a step's candidates; `None` where there is none.
+    /// What the sampler's rule leaves of a step's candidates, or a batch that has fewer other rows than are drawn; `None` where all are left.
     fn narrow(&self, scored: &Scored, candidates: usize) -> Option<Narrowed> {
         let (list, width) = (self.batches.list(), self.batches.list() + candidates);
-        let rule = self.batches.rule()?;
+        let Some(rule) = self.batches.rule() else {
+            let drawn = self.batches.drawn(self.at.step, candidates);
+            return (drawn < candidates).then(|| Narrowed::first([self.users.len(), candidates, drawn]));
+        };
         Some(Narrowed::new([self.users.len(), candidates, rule.chosen(candidates)], |at, choice| {
             let ids = scored.ids.get(at * width + list..(at + 1) * width);
             let (positive, negatives) = (scored.positives[at * list], &scored.negatives[at * candidates..][..candidates]);
@@ -371,6 +377,42 @@ mod tests {
             }
         }
     }
+    /// A batch that has all 36 pairs has 35 negatives of each, however many more its size would allow.
+    #[test]
+    fn a_smaller_batch_has_fewer_negatives() {
+        let dataset = tastes();
+        for loss in
+            [r#"{"gbce": {"calibration": 0.5}}"#, OF_DRAWS[1], r#"{"ccl": {"margin": 0.4, "negative_weight": 10}}"#, r#"{"bpr": {}}"#]
+        {
+            let [exact, larger] = [36, 100].map(|batch_size| {
+                let mut learning = learning(loss, r#"{"in-batch": {}}"#);
+                learning.training.batch_size = batch_size;
+                let mut batches = Batches::new(&learning, &dataset, None, None).unwrap();
+                batches.shuffle(1);
+                let (at, count) = (StepId { epoch: 1, step: 1 }, learning.candidates().unwrap());
+                let (mut users, mut own) = (Vec::new(), Vec::new());
+                batches.fill(at, &mut users, &mut own);
+                let mut ids = vec![0; users.len() * (1 + count)];
+                for (row, ids) in ids.chunks_exact_mut(1 + count).enumerate() {
+                    ids[0] = own[row];
+                    batches.draw(at.row(row), users[row], &mut ids[1..]);
+                }
+                let score = |row: usize, id: u32| ((row * 7 + id as usize * 3) % 11) as f32 / 11.0 - 0.5;
+                let of = |row: usize, ids: &[u32]| ids.iter().map(|&id| score(row, id)).collect::<Vec<f32>>();
+                let scored = Scored {
+                    positives: own.iter().enumerate().map(|(row, &id)| score(row, id)).collect(),
+                    negatives: ids.chunks_exact(1 + count).enumerate().flat_map(|(row, ids)| of(row, &ids[1..])).collect(),
+                    ids,
+                };
+                let scores = LossStep::new(&learning.loss, &batches, at, &users, None).rows(scored, Extra::default()).unwrap().scores;
+                let negatives: Vec<f32> = scores.negatives.chunks_exact(count).flat_map(|row| row[..35].to_vec()).collect();
+                assert!(scores.negatives.chunks_exact(count).all(|row| row[35..].iter().all(|&derivative| derivative == 0.0)));
+                [scores.losses, scores.positives, negatives]
+            });
+            assert_eq!(exact, larger, "{loss}");
+        }
+    }
+
     /// The first row's draw stands for no item: the boundary of its user stays where it is.
     #[test]
     fn a_row_without_negatives_moves_no_number_of_its_user() {

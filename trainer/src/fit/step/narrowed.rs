@@ -29,6 +29,12 @@ impl Narrowed {
         Self { candidates, places, weights, ranks }
     }
 
+    /// Narrows each row to its first candidates, each of which counts as it is.
+    pub(crate) fn first([rows, candidates, first]: [usize; 3]) -> Self {
+        let places = (0..rows).flat_map(|_| 0..first as u32).collect();
+        Self { candidates, places, weights: vec![1.0; rows * first], ranks: vec![0.0; rows] }
+    }
+
     fn chosen(&self) -> usize {
         self.places.len() / self.ranks.len()
     }

@@ -16,17 +16,17 @@ fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 }
 
 /// A folder that goes with its owner, or by [`remove_scratch_folders`].
-pub(super) struct ScratchFolder(TempDir);
+pub(crate) struct ScratchFolder(TempDir);
 
 impl ScratchFolder {
     /// Makes a folder of a name of its own in another one.
-    pub(super) fn new_in(folder: &Path) -> io::Result<Self> {
+    pub(crate) fn new_in(folder: &Path) -> io::Result<Self> {
         let made = tempfile::Builder::new().prefix("ranksweep-").tempdir_in(folder)?;
         folders().insert(made.path().to_owned());
         Ok(Self(made))
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 }
