@@ -154,7 +154,7 @@ use serde::{Deserialize, Serialize};
 """ + SETTINGS.format(name="sign", kind="Sign", fields="\n    /// Length of a step.\n    pub learning_rate: f64,\n") + """
 impl OptimizerKind for Sign {
     fn facts(&self) -> Facts {
-        Facts { paper: "–", idle_rows: "stay" }
+        Facts { paper: "–", idle_rows: "stay", cost: "O(B d)" }
     }
 
     fn shared(&self) -> Shared {

@@ -52,8 +52,8 @@ def aligned(methods: Mapping[str, Any]) -> dict[str, Any]:
         if users is None:
             continue
         if plain is not None and list(users) != list(range(len(users))):
-            reason = f"methods[{name!r}] has users {list(users[:3])}…, and methods[{plain!r}] has none, so that its users are taken by their places"
-            raise ValueError(f"{reason}: label both, or bring them into one order and pass `.to_numpy()`")
+            reason = f"methods[{name!r}] has users {list(users[:3])}…, and methods[{plain!r}] has none"
+            raise ValueError(f"{reason}, so that its users are taken by their places: label both, or pass `.to_numpy()` in one order")
         if first is None:
             first = (name, users)
         if users.equals(first[1]):

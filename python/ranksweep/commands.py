@@ -194,7 +194,7 @@ def compare(
 
 
 def kinds(name: str | None = None) -> str:
-    """The losses, samplers, models and optimizers that a sweep may have, or what there is to know of one: its formula, its keys and their defaults."""
+    """The kinds of losses, samplers, models and optimizers, or what there is to know of one: its formula, its keys and their defaults."""
     return call(["kinds", *([] if name is None else [name])], lambda event: None)
 
 

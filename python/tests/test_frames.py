@@ -38,7 +38,8 @@ def test_a_frame_is_the_data_of_a_sweep(tmp_path: Path) -> None:
     frame.to_csv(own, index=False)
     expected = ranksweep.prepare(sweep_of(ranksweep.Source("delimited", path=own, columns=columns), tmp_path / "file"), progress=False)[0]
     frames: list[Any] = [frame, polars.from_pandas(frame), pa.Table.from_pandas(frame), frame.astype({"who": "category", "what": "Int64"})]
-    frames += [polars.from_pandas(frame).with_columns(polars.col("who").cast(kind)) for kind in (polars.Categorical, polars.Enum(sorted(set(frame.who))))]
+    categories: list[Any] = [polars.Categorical, polars.Enum(sorted(set(frame.who)))]
+    frames += [polars.from_pandas(frame).with_columns(polars.col("who").cast(kind)) for kind in categories]
     for at, given in enumerate(frames):
         source = ranksweep.Source.from_frame(given, tmp_path / "data", **columns)
         [dataset] = ranksweep.prepare(sweep_of(source, tmp_path / str(at)), progress=False)
