@@ -182,8 +182,9 @@ impl SweepFile {
         let root = Node::parse(text, file)?;
         let fields = Fields::of(&root, &KEYS)?;
         let typed = environment::typed(text);
+        // What is left out is the default, what is empty a slip.
         if let Some(empty) = root.get("training").filter(|node| node.value == Value::Null) {
-            Fields::of(empty, &[])?; // what is left out is the default, what is empty a slip
+            return Err(empty.place.error("expected a mapping of keys and values, found nothing; leave `training` out for its defaults"));
         }
         let training_node = absent_or(&root, "training");
         let (select_by, ridge) = (select_by(&training_node)?, placed(&training_node, "ridge", RIDGE)?);

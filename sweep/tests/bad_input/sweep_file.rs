@@ -81,6 +81,7 @@ fn a_value_of_a_wrong_type_or_range_is_shown_with_what_was_expected() {
         ("temperature: 0.2", "temperature: [0.2, warm]", "s.yaml:10:44: grid[0].losses[1].temperature[1]: expected a number, found `warm`"),
         ("epochs: 2", "epochs: 2.5", "s.yaml:14:20: training.epochs: expected a whole number from 0 to 4294967295, found `2.5`"),
         ("epochs: 2", "epochs: '2'", "s.yaml:14:20: training.epochs: expected a whole number from 0 to 4294967295, found the text \"2\""),
+        ("training: {", "training: # {", "s.yaml:14:9: training: expected a mapping of keys and values, found nothing"),
         ("cutoffs: [5]", "cutoffs: 5", "s.yaml:15:48: evaluation.cutoffs: expected a list (`[a, b]`), found `5`"),
         (
             "cutoffs: [5]",
