@@ -236,11 +236,12 @@ def number_line(line, file, row):
     return [*cells, f"{row['mean']:.4f}", percent(row["difference"] / printed), interval, row["replicates"], verdict]
 
 
-def claim_line(file, row):
+def claim_line(file, row, suffix=""):
     tested = row["difference"] is not None
     verdict = f"**{row['verdict']}**" if row["verdict"] == "reversed" else row["verdict"]
     if tested and row["over"] == "users":
         verdict += ", of these trained models"
+    verdict += suffix
     at = f"{row['metric']}@{row['cutoff']}"
     if not tested:
         return [row["place"], row["dataset"], row["claim"], at, "", "", "", "", verdict]
@@ -294,7 +295,8 @@ def claims_in_words(counts):
 
 def page(paper):
     judged, reasons = paper.states()
-    claims, undecided = collections.Counter(row["verdict"] for _, row in paper.different_claims()), reasons[UNJUDGED["undecided"]]
+    different_claims = paper.different_claims()
+    claims, undecided = collections.Counter(row["verdict"] for _, row in different_claims), reasons[UNJUDGED["undecided"]]
     total = len(paper.printed) + len(paper.others)
     different = paper.different()
     different = "" if different == sum(judged.values()) else f"The judged ones are {different} different ones, as some stand in several tables.\n"
@@ -328,8 +330,7 @@ Not counted: of what the paper leaves open these sweeps have another reading.
 {table(["sweep file", "reading", *header], [[link(file), paper.reading(file, row)["reading"], *number_line(line, file, row)] for line, file, row in others])}"""
     if claims:
         header = ["in the paper", "dataset", "claim", "metric", "difference", "with its interval", "adjusted p", "seeds", "verdict"]
-        different = paper.different_claims()
-        body = [claim_line(*claim)[:-1] + [claim_line(*claim)[-1] + ("" if claim in different else ", by the test of another one")] for claim in paper.claims()]
+        body = [claim_line(*claim, suffix="" if claim in different_claims else ", by the test of another one") for claim in paper.claims()]
         text += f"\n## The claims\n\n{table(header, body)}"
     others = paper.claims_of_other_readings()
     if others:

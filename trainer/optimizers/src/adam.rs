@@ -50,15 +50,15 @@ pub struct Adam {
     pub epsilon: f64,
 }
 
-fn first_decay() -> f64 {
+pub(super) fn first_decay() -> f64 {
     0.9
 }
 
-fn second_decay() -> f64 {
+pub(super) fn second_decay() -> f64 {
     0.999
 }
 
-fn epsilon() -> f64 {
+pub(super) fn epsilon() -> f64 {
     1e-8
 }
 

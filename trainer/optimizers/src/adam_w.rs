@@ -7,7 +7,10 @@
 //! where g is the gradient of the loss alone: weight decay shrinks every value by the same share, and Adam's scale of the gradient does not see it. Every row moves in
 //! every step, at the cost of the whole table; with a weight decay of 0 it is `adam`. The learning rate times the weight decay is below 1.
 
-use super::{Adam, Facts, Moments, Optimizer, OptimizerKind, Shared, Step, StepDecay};
+use super::{
+    Adam, Facts, Moments, Optimizer, OptimizerKind, Shared, Step, StepDecay,
+    adam::{epsilon, first_decay, second_decay},
+};
 use serde::{Deserialize, Serialize};
 
 /// `adam-w` in a sweep file.
@@ -26,10 +29,10 @@ pub struct AdamW {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch_l2: Option<f64>,
     /// Decay of the first moment.
-    #[serde(default = "beta1")]
+    #[serde(default = "first_decay")]
     pub beta1: f64,
     /// Decay of the second moment.
-    #[serde(default = "beta2")]
+    #[serde(default = "second_decay")]
     pub beta2: f64,
     /// Added to the root of the second moment.
     #[serde(default = "epsilon")]
@@ -38,18 +41,6 @@ pub struct AdamW {
 
 fn weight_decay() -> f64 {
     0.01
-}
-
-fn beta1() -> f64 {
-    0.9
-}
-
-fn beta2() -> f64 {
-    0.999
-}
-
-fn epsilon() -> f64 {
-    1e-8
 }
 
 impl AdamW {
