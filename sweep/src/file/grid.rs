@@ -9,7 +9,10 @@ use super::{
     training, tuned,
 };
 use serde::{Serialize, de::DeserializeOwned};
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    iter::repeat_n,
+};
 use streams::Stream;
 use trainer::{Backbone, Loss, Optimizer, Sampler, Training};
 
@@ -98,6 +101,12 @@ impl<T: Serialize> Entry<T> {
     pub fn range(&self) -> Option<(Place, &'static str)> {
         let first = self.combinations.iter().find_map(|node| range::ranges(node).first().copied())?;
         Some((first.0.clone(), first.1.name()))
+    }
+
+    /// Every value with the combination that it is of, as typed.
+    pub(crate) fn typed(&self) -> impl Iterator<Item = (&Node, &T)> {
+        let ends = |node| if range::ranges(node).is_empty() { 1 } else { 2 };
+        self.combinations.iter().flat_map(move |node| repeat_n(node, ends(node))).zip(&self.values)
     }
 
     /// The ranges that a key's values are drawn from.

@@ -43,7 +43,7 @@ impl Range {
     ///
     /// # Errors
     /// A slip in the range's name, ends that are no numbers, or numbers that are no ends of it.
-    pub(super) fn of(node: &Node) -> Result<Option<Self>> {
+    pub(crate) fn of(node: &Node) -> Result<Option<Self>> {
         let Value::Mapping(entries) = &node.value else { return Ok(None) };
         let [(key, ends)] = entries.as_slice() else { return Ok(None) };
         if !KINDS.contains(&key.name.as_str()) {

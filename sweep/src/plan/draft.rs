@@ -140,13 +140,22 @@ impl<'a> Draft<'a> {
 
     /// The names of the values that differ between the method's combinations: `loss.temperature`.
     pub(super) fn tuned(&self) -> BTreeSet<String> {
-        let mut names = tuned(Role::Backbone, &self.backbone.values);
-        if let Some(way) = self.way {
-            names.extend(tuned(Role::Loss, &way.loss.values));
-            names.extend(tuned(Role::Sampler, &way.sampler.values));
-            names.extend(tuned(Role::Optimizer, &way.optimizer.values));
-        }
-        names
+        let several = |(role, part): (Role, Part)| -> Vec<String> {
+            part.names().filter(|name| part.varies(name)).map(|name| format!("{}.{name}", role.name())).collect()
+        };
+        self.parts().into_iter().flat_map(several).collect()
+    }
+
+    /// The values of tuned names that a configuration without them has: `backbone.reg_scaling`.
+    pub(super) fn defaults(&self) -> Values {
+        self.parts().into_iter().flat_map(|(role, part)| prefixed(role, part.defaults)).collect()
+    }
+
+    fn parts(&self) -> Vec<(Role, Part)> {
+        let of = |way: TrainingRecipe<'_>| {
+            [(Role::Loss, Part::of(way.loss)), (Role::Sampler, Part::of(way.sampler)), (Role::Optimizer, Part::of(way.optimizer))]
+        };
+        std::iter::once((Role::Backbone, Part::of(self.backbone))).chain(self.way.map(of).into_iter().flatten()).collect()
     }
 
     /// The entries that the method is made of: loss, sampler, optimizer, backbone, and the block's own training.
@@ -223,12 +232,6 @@ fn prefixed(role: Role, values: Values) -> Values {
     values.into_iter().map(|(name, value)| (format!("{}.{name}", role.name()), value)).collect()
 }
 
-fn tuned<T: Serialize>(role: Role, values: &[T]) -> BTreeSet<String> {
-    let part = Part::of(values);
-    let several = part.names().filter(|name| part.varies(name));
-    several.map(|name| format!("{}.{name}", role.name())).collect()
-}
-
 /// The product of four numbers of combinations, each of which is small.
 fn product(sizes: [usize; 4]) -> u64 {
     sizes.iter().map(|&size| size as u64).product()
@@ -286,7 +289,7 @@ impl<'a, T: Serialize> Labels<'a, T> {
         let mut once: Vec<&Entry<T>> = entries.collect();
         once.sort_by_key(|entry| ptr::from_ref(*entry));
         once.dedup_by_key(|entry| ptr::from_ref(*entry));
-        let parts: Vec<Part> = once.iter().map(|entry| Part::of_entry(entry)).collect();
+        let parts: Vec<Part> = once.iter().map(|entry| Part::of(entry)).collect();
         Self(once.into_iter().zip(labels(role, &parts)).collect())
     }
 

@@ -75,11 +75,10 @@ fn short(role: Role, part: &Part) -> (String, Option<String>) {
 mod tests {
     use super::*;
     use serde_json::json;
-    use std::collections::BTreeMap;
 
     fn part(kind: &str, combinations: &[serde_json::Value]) -> Part {
         let combinations = combinations.iter().map(|values| values.as_object().unwrap().clone()).collect();
-        Part { kind: kind.to_owned(), combinations, ranges: BTreeMap::new() }
+        Part { kind: kind.to_owned(), combinations, ..Part::default() }
     }
 
     #[test]

@@ -321,7 +321,7 @@ impl Plan {
 
 /// A method on a dataset, all of whose splits are given.
 fn method(file: &SweepFile, draft: &Draft<'_>, splits: &[PlannedDataset], contents: model_files::Contents<'_>) -> Result<Method> {
-    let tuned = draft.tuned();
+    let (tuned, defaults) = (draft.tuned(), draft.defaults());
     let mut on_split = |choice: &Choice, split: &PlannedDataset| {
         let planned = |trial: Trial| {
             let ridge = folds_in_by_ridge(&trial.backbone, &split.preparation).then_some(file.ridge.value);
@@ -333,7 +333,8 @@ fn method(file: &SweepFile, draft: &Draft<'_>, splits: &[PlannedDataset], conten
         resolve(file, choice, &split.fingerprint).map(planned).collect::<Result<Vec<_>>>()
     };
     let configuration = |choice: &Choice| {
-        let parameters = choice.parameters();
+        let mut parameters = defaults.clone();
+        parameters.extend(choice.parameters());
         let trials = splits.iter().map(|split| on_split(choice, split)).collect::<Result<Vec<_>>>()?;
         Ok(Configuration {
             values: parameters

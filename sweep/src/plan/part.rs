@@ -1,6 +1,6 @@
 //! One kind with its values, whatever its type: the flat view that labels, tables and plans need.
 
-use crate::file::{Entry, Range};
+use crate::file::{Entry, Range, node::Node};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -10,35 +10,50 @@ use trainer::Training;
 pub(super) type Values = Map<String, Value>;
 
 /// A kind of a grid and the values it takes in each of its combinations.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Part {
     /// `mf`, `softmax-at-k`, `adam`.
     pub(super) kind: String,
     /// The values of each combination of tuned values; ranges at their ends.
     pub(super) combinations: Vec<Values>,
+    /// The values of tuned names that a combination without them has: defaults that are not written.
+    pub(super) defaults: Values,
     /// The ranges that a name's values are drawn from, as a reader writes them: `uniform(0.1, 1)`.
     pub(super) ranges: BTreeMap<String, Vec<String>>,
 }
 
 impl Part {
-    /// The part that the values of one entry of a grid make; all are of one kind.
-    pub(super) fn of<T: Serialize>(values: &[T]) -> Self {
-        let flat: Vec<(String, Values)> = values.iter().map(flat).collect();
+    /// The part that an entry of a grid makes, all of whose values are of one kind.
+    pub(super) fn of<T: Serialize>(entry: &Entry<T>) -> Self {
+        let flat: Vec<(String, Values)> = entry.values.iter().map(flat).collect();
         let kind = flat.first().map(|(kind, _)| kind.clone()).unwrap_or_default();
-        Self { kind, combinations: flat.into_iter().map(|(_, values)| values).collect(), ranges: BTreeMap::new() }
-    }
-
-    /// The part that an entry of a grid makes, with its ranges.
-    pub(super) fn of_entry<T: Serialize>(entry: &Entry<T>) -> Self {
-        let part = Self::of(&entry.values);
+        let part = Self { kind, combinations: flat.into_iter().map(|(_, values)| values).collect(), ..Self::default() };
         let ranges_of = |name: &String| entry.ranges_of(name).iter().map(Range::to_string).collect::<Vec<_>>();
         let ranges = part.names().map(|name| (name.clone(), ranges_of(name))).filter(|(_, ranges)| !ranges.is_empty()).collect();
-        Self { ranges, ..part }
+        Self { ranges, ..part }.with_defaults(entry)
+    }
+
+    /// With the defaults among its tuned values, which are not written, as they are typed.
+    fn with_defaults<T: Serialize>(mut self, entry: &Entry<T>) -> Self {
+        let names: Vec<String> = self.names().cloned().collect();
+        let with_fractions: HashSet<&String> = names.iter().filter(|name| self.choices(name).iter().any(|value| value.is_f64())).collect();
+        let like_others = |name, value: Value| match value.as_f64().filter(|_| with_fractions.contains(name)) {
+            Some(number) => json!(number),
+            None => value,
+        };
+        for ((node, _), values) in entry.typed().zip(&mut self.combinations) {
+            let unwritten = names.iter().filter(|name| !values.contains_key(*name));
+            let typed = unwritten.filter_map(|name| Some((name.clone(), like_others(name, as_typed(node.get(name)?)?))));
+            let defaults: Values = typed.collect();
+            values.extend(defaults.clone());
+            self.defaults.extend(defaults);
+        }
+        self
     }
 
     /// How the trials of a method are trained.
     pub(super) fn of_training(training: &Training) -> Self {
-        Self { kind: "training".to_owned(), combinations: vec![Self::settings(training)], ranges: BTreeMap::new() }
+        Self { kind: "training".to_owned(), combinations: vec![Self::settings(training)], ..Self::default() }
     }
 
     /// Epochs, batches and stopping as values.
@@ -46,7 +61,7 @@ impl Part {
         flat(&json!({ "training": training })).1
     }
 
-    /// The names of all values, sorted. A default that is not written is left out of some combinations.
+    /// The names of all values, sorted.
     pub(super) fn names(&self) -> impl Iterator<Item = &String> {
         self.combinations.iter().flat_map(Map::keys).collect::<BTreeSet<_>>().into_iter()
     }
@@ -84,6 +99,18 @@ pub(super) fn flat<T: Serialize>(kind: &T) -> (String, Values) {
     let (name, values) = tagged(serde_json::to_value(kind).expect("a kind is plain data"));
     let text = |value: Value| if value.is_object() { Value::String(nested(value)) } else { value };
     (name, values.into_iter().map(|(name, value)| (name, text(value))).collect())
+}
+
+/// A default as it is typed in a sweep file; `None` where it is the end of a range.
+fn as_typed(node: &Node) -> Option<Value> {
+    match (Range::of(node), node.read().ok()?) {
+        (Ok(Some(_)), _) => None,
+        (_, Value::Object(mut settings)) => {
+            let kind = settings.remove("kind").map(|kind| plain(&kind));
+            Some(Value::String(nested(kind.map_or(json!(settings), |kind| json!({ kind: settings })))))
+        }
+        (_, value) => Some(value),
+    }
 }
 
 /// The only key of a serialised enum, and the mapping below it.
@@ -131,8 +158,7 @@ pub fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::node::Node;
-    use trainer::{Backbone, Optimizer, Sampler};
+    use trainer::{Backbone, Optimizer};
 
     #[test]
     fn a_nested_kind_is_one_text() {
@@ -140,14 +166,6 @@ mod tests {
         let (kind, values) = flat(&backbone);
         assert_eq!(kind, "mf");
         assert_eq!(serde_json::to_string(&values).unwrap(), r#"{"dim":8,"init":"normal(std=1)"}"#);
-    }
-
-    #[test]
-    fn a_default_that_is_not_written_differs_from_what_is() {
-        let read = |text: &str| Node::parse(text, "s").unwrap().read::<Sampler>().unwrap();
-        let part = Part::of(&["{kind: all, exclude: train}", "{kind: all, exclude: row}"].map(read));
-        assert_eq!(part.names().collect::<Vec<_>>(), ["exclude"]);
-        assert!(part.varies("exclude") && !Part::of(&[read("{kind: all, exclude: row}")]).varies("exclude"));
     }
 
     #[test]

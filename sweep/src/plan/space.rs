@@ -75,7 +75,7 @@ fn of_draft(draft: &Draft<'_>) -> BTreeMap<String, Space> {
 }
 
 fn of_entry<T: Serialize + DeserializeOwned>(role: Role, entry: &Entry<T>, check: Check<T>) -> BTreeMap<String, Space> {
-    let part = Part::of(&entry.values);
+    let part = Part::of(entry);
     let space = |name: &String| {
         let choices: Vec<&Value> = part.choices(name);
         let values: Vec<f64> = choices.iter().filter_map(|value| value.as_f64()).collect();

@@ -160,6 +160,31 @@ fn parameters_are_all_values_by_role() {
     );
 }
 
+/// Serialisation leaves these defaults out, as it did before the keys were there: a trial's id does not change.
+#[test]
+fn a_default_among_tuned_values_is_told_as_the_others_are() {
+    let text = GOOD
+        .replace("{kind: light-gcn, dim: 8, layers: 2}", "{kind: light-gcn, dim: 8, layers: 2, user_table: [learned, none]}")
+        .replace("{kind: popularity}", "{kind: rg2, dim: 8, regularization: 0.1, reg_scaling: [2, 0, 1]}");
+    let values_of = |text: &str, label: &str| -> Vec<String> {
+        let plan = plan_of(text).unwrap();
+        let method = plan.methods.iter().find(|method| method.label == label).unwrap();
+        method.configurations.iter().map(|configuration| Value::from(configuration.values.clone()).to_string()).collect()
+    };
+    let scaled = ["2.0", "0.0", "1.0"].map(|value| format!(r#"{{"backbone.reg_scaling":{value}}}"#));
+    assert_eq!(values_of(&text, "rg2-8"), scaled);
+    let rate = r#""optimizer.learning_rate":0.1}"#;
+    let tables = ["learned", "none"].map(|table| format!(r#"{{"backbone.user_table":"{table}",{rate}"#));
+    let light = values_of(&text, "light-gcn-8x2 / bpr / uniform-5");
+    assert_eq!([&light[0], &light[2]], [&tables[0], &tables[1]]);
+    let decayed = with("learning_rate: [0.1, 0.01]", "learning_rate: 0.1, learning_rate_decay: [null, {every: 5, factor: 0.5}]");
+    let decays = ["null", r#""every=5, factor=0.5""#].map(|decay| format!(r#"{{"optimizer.learning_rate_decay":{decay}}}"#));
+    assert_eq!(values_of(&decayed, "mf-8 / bpr / uniform-5"), decays);
+    let alone = plan_of(&text.replace("[learned, none]", "learned")).unwrap();
+    let first = plan_of(&text).unwrap();
+    assert_eq!(first.trial_at(6 * 2).unwrap().2.id, alone.trial_at(6 * 2).unwrap().2.id);
+}
+
 #[test]
 fn trials_have_ids_of_their_own_that_do_not_depend_on_how_the_file_is_written() {
     let plan = plan_of(GOOD).unwrap();
