@@ -1,9 +1,9 @@
 """Models in plain PyTorch, as one writes them down from their papers: the seconds of an epoch and NDCG@20 on the test part.
 
-    python torch_models.py DATA MODEL EPOCHS SEED [RATE]             # a JSON line
+    python torch_models.py DATA MODEL EPOCHS SEED [RATE [BATCH]]     # a JSON line
     python torch_models.py DATA MODEL EPOCHS SEED RATE BATCH COUNT   # the time alone, of COUNT batches of BATCH pairs after a first one
 
-MODEL is JSON as in a sweep file. BPR with one negative, uniform over what the user does not know, batches of 1,024 pairs, Adam at RATE or 0.001.
+MODEL is JSON as in a sweep file. BPR with one negative, uniform over what the user does not know, batches of BATCH or 1,024 pairs, Adam at RATE or 0.001.
 Models of sequences: cross-entropy (`cce`), or BPR where MODEL has `loss: bpr`, with 100 such negatives, batches of 2,048 targets; their
 DATA is a prepared folder whose tables have `position`. Ranks are those of all items but the user's train and validation items, over the
 users who have test items. With COUNT, seconds are those of an epoch by the time of so many batches, and nothing is ranked.
@@ -780,11 +780,12 @@ def main():
     data = kind.reads(folder)
     model = kind(data, settings)
     optimizer, seconds = torch.optim.Adam(model.parameters(), lr=rate), []
-    if len(sys.argv) > 6:
-        time_batches(data, model, optimizer, *map(int, sys.argv[6:8]))
+    batch = int(sys.argv[6]) if len(sys.argv) > 6 else BATCH
+    if len(sys.argv) > 7:
+        time_batches(data, model, optimizer, batch, int(sys.argv[7]))
         return
     for _ in range(epochs):
-        _, starts = epoch(data, model, optimizer)
+        _, starts = epoch(data, model, optimizer, batch)
         seconds.append(starts[-1] - starts[0])
     print(json.dumps({"ndcg": ndcg(data, model), "seconds": min(seconds)}))
 
