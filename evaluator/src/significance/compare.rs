@@ -6,7 +6,7 @@ use super::{
     effect_size::standardised,
     joint::ratio,
     kind::Found,
-    pairs::Pairs,
+    pairs::{PairKind, Pairs, pair_kinds},
     resample::Resampled,
     simultaneous::PairsOfFamily,
     spread::{Spread, Spreads, VarianceOfMean},
@@ -31,6 +31,8 @@ pub(crate) struct Compared<'a> {
     /// Each method's mean, which every one of its pairs asks for.
     pub(super) means: Vec<f64>,
     pub(super) pairs: Pairs,
+    /// Which pairs are one comparison, and which have one difference for all users.
+    pub(super) kinds: Vec<PairKind>,
     pub(super) differences: Vec<Difference>,
 }
 
@@ -69,11 +71,12 @@ impl<'a> Compared<'a> {
             };
             Difference { mean, is_constant, variance, effect_size }
         };
-        let differences = pairs.all.par_iter().map(difference).collect();
+        let differences: Vec<Difference> = pairs.all.par_iter().map(difference).collect();
+        let kinds = pair_kinds(&pairs.all, &spreads.originals, |pair| differences[pair].is_constant);
         let means = methods.iter().map(MethodValues::mean).collect();
         let unknown = spreads.prior.is_none() && spreads.methods.iter().any(|method| method.source == Spread::Unknown);
         let over = if unknown && metric.metric.is_per_user() { Over::Users } else { settings.over };
-        Self { dataset, metric, primary, methods, spreads, settings, over, means, pairs, differences }
+        Self { dataset, metric, primary, methods, spreads, settings, over, means, pairs, kinds, differences }
     }
 
     /// The rows of all tests of the settings, in their order, then by pair. `done` hears of each test.
@@ -106,7 +109,7 @@ impl<'a> Compared<'a> {
 
     pub(super) fn family(&self) -> PairsOfFamily<'_> {
         let sizes = self.differences.iter().map(|difference| difference.mean.abs()).collect();
-        PairsOfFamily { pairs: &self.pairs, sizes, settings: self.settings }
+        PairsOfFamily { pairs: &self.pairs, kinds: &self.kinds, sizes, settings: self.settings }
     }
 
     pub(super) fn tested_by_mean(&self, pair: usize, p_value: f64, standard_error: f64) -> Tested {

@@ -9,6 +9,7 @@
 use super::{
     crossed::Crossed,
     moderation::Prior,
+    pairs::PairKind,
     resample::Resampled,
     spread::{MethodSpread, Spreads},
     stream::stream,
@@ -17,7 +18,6 @@ use super::{
 use crate::significance::Over;
 use rand::Rng;
 use rand_xoshiro::SplitMix64;
-use std::collections::HashMap;
 
 /// Draws for replicates are keyed apart from those of users.
 const REPLICATES: u64 = 0x5eed_5eed_5eed_5eed;
@@ -39,34 +39,6 @@ pub(crate) struct JointT<'a> {
     pub(crate) quantiles: &'a UpperQuantiles,
     pub(crate) over: Over,
     pub(crate) seed: u64,
-}
-
-/// What a pair is in a resample.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum PairKind {
-    /// A comparison of its own.
-    Own,
-    /// One of its own, whose difference is the same for all users, so that drawn users have it too: it is drawn by the variance that such users are taken to have.
-    Constant,
-    /// The comparison of an earlier pair, as its methods are copies of those.
-    Copy(usize),
-    /// A method and its copy, which never differ.
-    OneMethod,
-}
-
-/// The kind of each pair, by the methods' [originals](Spreads::originals).
-pub(crate) fn pair_kinds(pairs: &[(usize, usize)], originals: &[usize], is_constant: impl Fn(usize) -> bool) -> Vec<PairKind> {
-    let mut first: HashMap<(usize, usize), usize> = HashMap::new();
-    let kind = |(number, &(a, b)): (usize, &(usize, usize))| {
-        let (a, b) = (originals[a].min(originals[b]), originals[a].max(originals[b]));
-        match *first.entry((a, b)).or_insert(number) {
-            _ if a == b => PairKind::OneMethod,
-            earlier if earlier < number => PairKind::Copy(earlier),
-            _ if is_constant(number) => PairKind::Constant,
-            _ => PairKind::Own,
-        }
-    };
-    pairs.iter().enumerate().map(kind).collect()
 }
 
 /// A method in one resample.
@@ -203,17 +175,23 @@ fn chi_square(stream: &mut SplitMix64, degrees: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::significance::{
-        Significance, Test,
+        Correction, Significance, Test,
         compare::Compared,
         method::{MethodValues, Replication, tests::method},
         tests::users,
     };
+    use std::collections::HashMap;
 
-    /// The adjusted p-values of the pairs of these methods by the t test, with each pair's own.
-    fn adjusted(methods: &[MethodValues<'_>]) -> HashMap<(String, String), [f64; 2]> {
-        let (spreads, settings) = (Spreads::new(methods), Significance { tests: vec![Test::PairedT], ..Significance::default() });
-        let rows = Compared::new("d", "ndcg@20".parse().unwrap(), true, methods, &spreads, &settings).rows(&mut || {});
+    /// The adjusted p-values of the pairs of these methods, with each pair's own.
+    fn adjusted_by(methods: &[MethodValues<'_>], settings: &Significance) -> HashMap<(String, String), [f64; 2]> {
+        let spreads = Spreads::new(methods);
+        let rows = Compared::new("d", "ndcg@20".parse().unwrap(), true, methods, &spreads, settings).rows(&mut || {});
         rows.into_iter().map(|row| ((row.method_a, row.method_b), [row.p_adjusted, row.p_value])).collect()
+    }
+
+    /// Those by the t test, adjusted jointly.
+    fn adjusted(methods: &[MethodValues<'_>]) -> HashMap<(String, String), [f64; 2]> {
+        adjusted_by(methods, &Significance { tests: vec![Test::PairedT], ..Significance::default() })
     }
 
     /// Methods that are one formula are one comparison with each other method, and none with each other.
@@ -227,10 +205,14 @@ mod tests {
         };
         let three = vec![of("a", 0.0, 10), of("b", 0.006, 20), of("c", 0.012, 30)];
         let copies = [of("a1", 0.0, 10), of("a2", 0.0, 10), of("b1", 0.006, 20)];
-        let (alone, with_copies) = (adjusted(&three), adjusted(&[three, copies.into()].concat()));
-        assert!(alone.values().any(|[adjusted, own]| adjusted > own), "{alone:?}");
-        for (pair, expected) in &alone {
-            assert_eq!(with_copies[pair], *expected, "{pair:?}");
+        let with_copies = [three.clone(), copies.into()].concat();
+        for (correction, test) in Correction::ALL.into_iter().flat_map(|correction| Test::ALL.map(|test| (correction, test))) {
+            let settings = Significance { tests: vec![test], correction, resamples: 999, bootstrap_resamples: 999, ..Significance::default() };
+            let (alone, with_copies) = (adjusted_by(&three, &settings), adjusted_by(&with_copies, &settings));
+            assert_eq!(alone.values().any(|[adjusted, own]| adjusted > own), correction != Correction::None, "{correction:?} {test:?} {alone:?}");
+            for (pair, expected) in &alone {
+                assert_eq!(with_copies[pair], *expected, "{correction:?} {test:?} {pair:?}");
+            }
         }
     }
 
@@ -243,14 +225,6 @@ mod tests {
             assert!(adjusted > own && *adjusted <= (3.0 * own).min(1.0) * 1.2, "{pair:?}: {adjusted} {own}");
         }
         assert_eq!(found.len(), 3);
-    }
-
-    #[test]
-    fn pairs_of_copies_are_those_of_their_originals() {
-        let (pairs, originals) = ([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], [0, 1, 0, 3]);
-        let kinds = pair_kinds(&pairs, &originals, |pair| pair == 4);
-        use PairKind::{Constant, Copy, OneMethod, Own};
-        assert_eq!(kinds, [Own, OneMethod, Own, Copy(0), Constant, Copy(2)]);
     }
 
     /// The share of draws below quantiles of `scipy.stats.chi2` and `scipy.stats.norm`.

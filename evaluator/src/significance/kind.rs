@@ -1,6 +1,6 @@
 //! What a test of two methods is to the comparisons of a dataset. Each test says it in its own file.
 
-use super::{Correction, Interval, Tested, adjust, compare::Compared, power::Needed, resample::Resampled};
+use super::{Correction, Interval, Tested, compare::Compared, correction::adjust_pairs, power::Needed, resample::Resampled};
 use crate::significance::{Over, Significance};
 
 /// A test of the difference between two methods.
@@ -75,7 +75,9 @@ impl Found {
     /// What a test over users finds, which has no joint resampling: its p-values are adjusted without one, those against the best among all pairs.
     pub(super) fn over_users(compared: &Compared, tested: Vec<Tested>) -> Self {
         let correction = compared.settings.correction.without_resamples();
-        let p_adjusted = adjust(correction, &tested.iter().map(|tested| tested.p_value).collect::<Vec<_>>());
+        let p_values: Vec<f64> = tested.iter().map(|tested| tested.p_value).collect();
+        let pairs: Vec<usize> = (0..p_values.len()).collect();
+        let p_adjusted = adjust_pairs(correction, &pairs, &compared.kinds, &p_values, compared.settings.alpha).p_values;
         Self { tested, p_adjusted, correction, mean: None }
     }
 }

@@ -4,7 +4,7 @@ use super::{
     Interval,
     compare::Compared,
     crossed::Crossed,
-    joint::{JointT, pair_kinds},
+    joint::JointT,
     kind::{Found, OfMean, TestKind},
     power::{Measured, Needed, Variances, scale},
     resample::Resampled,
@@ -54,12 +54,11 @@ impl TestKind for PairedT {
         let scales: Vec<f64> = crossed.par_iter().map(|crossed| crossed.scale(crossed.quantiles(alpha))).collect();
         let users = resampled.map(|resampled| resampled.averaged(compared.methods.iter().map(|method| method.replicates.len())));
         let tabulated = UpperQuantiles::new(alpha / 2.0);
-        let kinds = pair_kinds(&compared.pairs.all, &compared.spreads.originals, |pair| compared.differences[pair].is_constant);
         let joint = users.as_ref().map(|users| JointT {
             users,
             spreads: compared.spreads,
             pairs: &compared.pairs.all,
-            kinds: &kinds,
+            kinds: &compared.kinds,
             crossed: &crossed,
             quantiles: &tabulated,
             over,

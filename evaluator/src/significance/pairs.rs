@@ -2,6 +2,7 @@
 
 use super::{MethodValues, differences::mean};
 use crate::{metric::Direction, significance::Family};
+use std::collections::HashMap;
 
 /// Pairs of places in a list of methods, the smaller one first.
 pub(crate) struct Pairs {
@@ -9,6 +10,34 @@ pub(crate) struct Pairs {
     pub(crate) all: Vec<(usize, usize)>,
     /// Places in `all` of those that are reported. Against the best, which is found in the same data, all are adjusted for.
     pub(crate) reported: Vec<usize>,
+}
+
+/// What a pair is among the comparisons of its family.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum PairKind {
+    /// A comparison of its own.
+    Own,
+    /// One of its own, whose difference is the same for all users, so that drawn users have it too: it is drawn by the variance that such users are taken to have.
+    Constant,
+    /// The comparison of an earlier pair, as its methods are copies of those.
+    Copy(usize),
+    /// A method and its copy, which never differ.
+    OneMethod,
+}
+
+/// The kind of each pair, by the methods' [originals](Spreads::originals).
+pub(crate) fn pair_kinds(pairs: &[(usize, usize)], originals: &[usize], is_constant: impl Fn(usize) -> bool) -> Vec<PairKind> {
+    let mut first: HashMap<(usize, usize), usize> = HashMap::new();
+    let kind = |(number, &(a, b)): (usize, &(usize, usize))| {
+        let (a, b) = (originals[a].min(originals[b]), originals[a].max(originals[b]));
+        match *first.entry((a, b)).or_insert(number) {
+            _ if a == b => PairKind::OneMethod,
+            earlier if earlier < number => PairKind::Copy(earlier),
+            _ if is_constant(number) => PairKind::Constant,
+            _ => PairKind::Own,
+        }
+    };
+    pairs.iter().enumerate().map(kind).collect()
 }
 
 impl Pairs {
@@ -57,5 +86,13 @@ mod tests {
         assert_eq!(Pairs::new(&tied, &Family::AgainstBest, Direction::HigherIsBetter).reported, [0, 2], "`a`, at place 1");
         assert_eq!(Pairs::new(&methods, &Family::AgainstBest, Direction::LowerIsBetter).reported, [0, 1]);
         assert!(Pairs::new(&[], &Family::AgainstBest, Direction::Neither).all.is_empty());
+    }
+
+    #[test]
+    fn pairs_of_copies_are_those_of_their_originals() {
+        let (pairs, originals) = ([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], [0, 1, 0, 3]);
+        let kinds = pair_kinds(&pairs, &originals, |pair| pair == 4);
+        use PairKind::{Constant, Copy, OneMethod, Own};
+        assert_eq!(kinds, [Own, OneMethod, Own, Copy(0), Constant, Copy(2)]);
     }
 }

@@ -1,13 +1,12 @@
 //! P-values and half widths of all comparisons of a family, by one procedure, so that no interval contradicts its p-value.
 
 use super::{
-    adjust,
     correction::{
-        level,
+        AdjustedPairs, adjust_pairs,
         romano_wolf::{Adjusted, Draw, step_down},
     },
     joint::ratio,
-    pairs::Pairs,
+    pairs::{PairKind, Pairs},
 };
 use crate::significance::{Correction, Significance};
 use rayon::prelude::*;
@@ -26,6 +25,8 @@ pub(crate) struct Alone<'a> {
 /// The comparisons of a family.
 pub(crate) struct PairsOfFamily<'a> {
     pub(crate) pairs: &'a Pairs,
+    /// Which pairs are one comparison.
+    pub(crate) kinds: &'a [PairKind],
     /// The size of each pair's difference.
     pub(crate) sizes: Vec<f64>,
     pub(crate) settings: &'a Significance,
@@ -45,8 +46,7 @@ pub(crate) fn simultaneous(alone: &Alone<'_>, family: &PairsOfFamily<'_>, resamp
 
 fn by_level(alone: &Alone<'_>, family: &PairsOfFamily<'_>, correction: Correction) -> Simultaneous {
     let reported = &family.pairs.reported;
-    let adjusted = adjust(correction, &reported.iter().map(|&pair| alone.p_values[pair]).collect::<Vec<_>>());
-    let level = level(correction, &adjusted, family.settings.alpha);
+    let AdjustedPairs { p_values: adjusted, level } = adjust_pairs(correction, reported, family.kinds, &alone.p_values, family.settings.alpha);
     let widths: Vec<f64> = reported.par_iter().map(|&pair| (alone.half_width)(pair, level)).collect();
     let mut found = Simultaneous { p_values: vec![1.0; alone.p_values.len()], half_widths: alone.half_widths.clone() };
     for ((&pair, p_value), half) in reported.iter().zip(adjusted).zip(widths) {

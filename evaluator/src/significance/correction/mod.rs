@@ -7,8 +7,10 @@ mod kind;
 mod none;
 pub(crate) mod romano_wolf;
 
+use super::pairs::PairKind;
 use kind::{CorrectionKind, corrections};
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashMap};
 
 corrections! {
     /// No adjustment: p-values as they are.
@@ -53,6 +55,30 @@ impl Correction {
 /// Adjusted p-values, in the order given. All of them are one family.
 pub fn adjust(correction: Correction, p_values: &[f64]) -> Vec<f64> {
     correction.kind().adjust(p_values)
+}
+
+/// What the comparisons of some pairs of methods are adjusted to.
+pub(super) struct AdjustedPairs {
+    /// One for each pair.
+    pub(super) p_values: Vec<f64>,
+    /// The [`level`] of their intervals.
+    pub(super) level: f64,
+}
+
+/// The p-values of these pairs, adjusted as one family in which a comparison counts once, however many copies its methods have, and a method beside its
+/// copy not at all.
+pub(super) fn adjust_pairs(correction: Correction, pairs: &[usize], kinds: &[PairKind], p_values: &[f64], alpha: f64) -> AdjustedPairs {
+    let comparison = |pair: usize| match kinds[pair] {
+        PairKind::Own | PairKind::Constant => Some(pair),
+        PairKind::Copy(earlier) => Some(earlier),
+        PairKind::OneMethod => None,
+    };
+    let comparisons: BTreeSet<usize> = pairs.iter().filter_map(|&pair| comparison(pair)).collect();
+    let adjusted = adjust(correction, &comparisons.iter().map(|&comparison| p_values[comparison]).collect::<Vec<_>>());
+    let level = level(correction, &adjusted, alpha);
+    let found: HashMap<usize, f64> = comparisons.into_iter().zip(adjusted).collect();
+    let of = |&pair: &usize| comparison(pair).map_or(p_values[pair], |comparison| found[&comparison]);
+    AdjustedPairs { p_values: pairs.iter().map(of).collect(), level }
 }
 
 /// The level `1 - level` of each interval of a family, such that intervals and adjusted p-values agree: of those that are not significant each
