@@ -28,8 +28,12 @@ const CREDENTIALS: [&str; 15] = [
 ];
 
 /// How the names of other variables end that hold a secret.
-const ENDINGS: [&str; 10] =
-    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "API_KEY", "ACCESS_KEY", "ACCOUNT_KEY", "PRIVATE_KEY", "SECRET_KEY"];
+const ENDINGS: [&str; 6] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY"];
+/// How they end where an underscore or nothing stands before it.
+const LAST_WORDS: [&str; 15] = [
+    "API_KEY", "ACCESS_KEY", "ACCOUNT_KEY", "PRIVATE_KEY", "SECRET_KEY", "PASS", "PWD", "CREDENTIAL", "CREDENTIALS", "AUTH", "BEARER", "COOKIE", "PAT",
+    "SAS", "SIG",
+];
 
 /// Whether a variable of the environment is known to hold a secret of a store, or of the ranks of a training.
 pub fn is_credential(name: &str) -> bool {
@@ -39,8 +43,8 @@ pub fn is_credential(name: &str) -> bool {
 /// Whether the name of a variable says that it holds a secret: a credential, or one that ends in a word such as `TOKEN`.
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let ends = |ending: &str| name.strip_suffix(ending).is_some_and(|before| before.is_empty() || before.ends_with('_'));
-    is_credential(&name) || ENDINGS.into_iter().any(ends)
+    let ends_in = |word: &str| name.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with('_'));
+    is_credential(&name) || ENDINGS.into_iter().any(|ending| name.ends_with(ending)) || LAST_WORDS.into_iter().any(ends_in)
 }
 
 /// The text without what it must not show: in URLs users, passwords and queries, and the values of secret variables anywhere.
@@ -150,10 +154,10 @@ mod tests {
 
     #[test]
     fn names_tell_secrets() {
-        for name in ["AWS_SECRET_ACCESS_KEY", "aws_session_token", "TOKEN", "HF_TOKEN", "MINIO_ROOT_PASSWORD", "OPENAI_API_KEY"] {
+        for name in ["AWS_SECRET_ACCESS_KEY", "aws_session_token", "TOKEN", "HF_TOKEN", "MINIO_ROOT_PASSWORD", "OPENAI_API_KEY", "SASTOKEN", "APIKEY", "DB_PASS", "pwd", "GITHUB_PAT"] {
             assert!(is_secret(name), "{name}");
         }
-        for name in ["HOME", "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "TOKENIZERS_PARALLELISM", "MONKEY", "RATINGS"] {
+        for name in ["HOME", "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "TOKENIZERS_PARALLELISM", "MONKEY", "RATINGS", "BYPASS", "MAX_TOKENS", "SSH_AUTH_SOCK"] {
             assert!(!is_secret(name), "{name}");
         }
         assert!(is_credential("AZURE_STORAGE_SAS_TOKEN") && !is_credential("TOKEN"));

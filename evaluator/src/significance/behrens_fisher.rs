@@ -9,8 +9,8 @@
 //! when replicates are few. With `w = 1` it is the second-order probability matching one (Ghosh and Kim, Canad. J. Statist. 2001), which then errs
 //! on the other. The second factor says that replicates may add nothing: where they lie as close together as their interaction with users, `Q3`,
 //! alone would have them, `θ` is small and users decide, who are never surer than by themselves ([`Crossed`](super::Crossed)). A single degree of
-//! freedom does not tell this, so that `κ` is zero there. All agree where one part is all there is: without users' variance this is Student's t with `ν` degrees of
-//! freedom, without replicates' it is the one of users. docs/statistics.md has the error rates.
+//! freedom does not tell this, so that `κ` is zero there. Where one part is all there is, [`Crossed`](super::Crossed) asks none of this: without users' part (`A = 0`) it takes Student's t with `ν` degrees of
+//! freedom, without replicates' the one of users. docs/statistics.md has the error rates.
 //!
 //! The expectation is an integral over `y = log(θ / Q2)`, by the trapezoidal rule: the integrand is analytic and falls off on both sides, so that
 //! the error falls exponentially in the inverse of the step.

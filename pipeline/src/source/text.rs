@@ -212,6 +212,12 @@ impl Places {
             _ => whole.iter().map(String::as_str).collect(),
         };
         let find = |column: &ColumnRef, role: &str| -> Result<Place> {
+            if let ColumnRef::Name(name) = column
+                && names.iter().filter(|other| *other == name).count() > 1
+            {
+                let reason = format!("{column} ({role}) stands twice in the header, {}; name it by its place, from 0", quote::names(&whole));
+                return Err(if layout.has_columns { Error::column(role, at, reason) } else { Error::file(at, reason) });
+            }
             let index = match column {
                 ColumnRef::Index(index) => Some(*index).filter(|&index| index < names.len()),
                 ColumnRef::Name(name) => names.iter().position(|other| other == name),

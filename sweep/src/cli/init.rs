@@ -13,7 +13,7 @@ use pipeline::{Preview, Source, source::KnownColumns};
 /// A first sweep file for data that is there.
 #[derive(Debug, Args)]
 pub struct Init {
-    /// The interactions: a file, a folder with `/` at its end, or a pattern; text with any separator, JSON lines, Parquet, MovieLens, RecBole; also compressed, or a zip
+    /// The interactions: a file, a folder, or a pattern; text with any separator, JSON lines, Parquet, MovieLens, RecBole; also compressed, or a zip
     data: String,
     /// The sweep file to write; when left out the name of the data with .yaml
     #[arg(short, long, value_name = "FILE")]
@@ -41,17 +41,18 @@ impl Init {
     /// # Errors
     /// Data that cannot be read or recognised, or a file that is there already.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let out = self.out.clone().unwrap_or_else(|| format!("{}.yaml", init::name(&self.data)));
+        let data = if is_folder(&self.data) { format!("{}/", self.data) } else { self.data.clone() };
+        let out = self.out.clone().unwrap_or_else(|| format!("{}.yaml", init::name(&data)));
         let at = Location::parse(&out).map_err(|error| Usage(format!("--out: {error}")))?;
         if at.exists()? {
             return Err(Usage(format!("{at} is there already; name another file by --out, or remove it")).into());
         }
         let Self { user, item, rating, timestamp, .. } = self;
         let known = KnownColumns { user: user.clone(), item: item.clone(), rating: rating.clone(), timestamp: timestamp.clone() };
-        let mut source = Source::recognise(&self.data, known).map_err(of_flags)?;
+        let mut source = Source::recognise(&data, known).map_err(of_flags)?;
         let words = source.words();
         if self.skip_bad_rows && !source.skip_bad_rows() {
-            return Err(Usage(format!("--skip-bad-rows: {} is taken for {words}, which has no `on_bad_row`", self.data)).into());
+            return Err(Usage(format!("--skip-bad-rows: {} is taken for {words}, which has no `on_bad_row`", data)).into());
         }
         let preview = Preview::read(&source).map_err(|error| {
             let is_of_row = matches!(error, pipeline::Error::Row { .. });
@@ -59,9 +60,9 @@ impl Init {
                 true => " (--skip-bad-rows leaves such rows out, --rating none or --timestamp none a column)",
                 false => " (--rating none or --timestamp none leaves a column out)",
             };
-            anyhow::Error::new(error).context(format!("{}, taken for {words}{advice}", self.data))
+            anyhow::Error::new(error).context(format!("{}, taken for {words}{advice}", data))
         })?;
-        let data = Recognised { path: self.data.clone(), source, preview };
+        let data = Recognised { path: data, source, preview };
         let text = init::sweep_file(&data, &out, global.storage.as_deref().unwrap_or("./runs"))?;
         at.write(text)?;
         output::print(&format!(
@@ -71,6 +72,11 @@ impl Init {
         ))?;
         Ok(Ending::Done)
     }
+}
+
+/// Whether the data is a folder that is named without the `/` which sweep files ask for.
+fn is_folder(data: &str) -> bool {
+    !data.ends_with('/') && Location::parse(data).is_ok_and(|at| at.local_path().is_some_and(|path| path.is_dir()))
 }
 
 /// What the flags lack or name wrongly is of the command line.

@@ -24,7 +24,7 @@ pub struct ClaimEntry {
     pub node: Node,
     /// The hypotheses, about methods by the names that the leaderboard gives them.
     pub hypotheses: Vec<Hypothesis>,
-    /// The metrics that it is about; empty for that of `select_by`, which is the only one whose epochs are known.
+    /// The metrics that it is about; empty for that of the verdicts, and where epochs count for that of `select_by`, the only one whose epochs are known.
     pub metrics: Vec<MetricAt>,
     /// The dataset that it is about; each of them when left out.
     pub dataset: Option<String>,

@@ -11,6 +11,7 @@ use super::{
     node::{Key, Node, Value},
     scalar,
 };
+use dataset::quote;
 use serde::de::{DeserializeOwned, Deserializer, Visitor};
 
 impl Node {
@@ -181,6 +182,8 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match &self.node.value {
             Value::Sequence(items) => visitor.visit_seq(Items { items: items.iter() }),
+            // An item of a list that was meant as one value.
+            _ if self.node.place.path.ends_with(']') => self.expected("a list, as the values of a list are tuned over: one of several values stands in it as `[[a, b]]`"),
             _ => self.expected("a list (`[a, b]`)"),
         }
     }
@@ -208,7 +211,11 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
             Value::Scalar { .. } => (self.node, VariantContent::Bare(self.node)),
             Value::Mapping(_) => match self.node.get(tag) {
                 Some(named) => (named, VariantContent::Rest(self.node, tag)),
-                None => return Err(self.node.place.error(format!("the key `{tag}` is missing (one of {})", variants.join(", ")))),
+                None => {
+                    let runs_on = self.node.keys().find(|(key, _)| key.name.strip_prefix(tag).is_some_and(|rest| rest.starts_with(':')));
+                    let hint = runs_on.map_or_else(String::new, |(key, _)| format!("; `{}` lacks a blank behind its colon", quote::value(&key.name)));
+                    return Err(self.node.place.error(format!("the key `{tag}` is missing (one of {}){hint}", variants.join(", "))));
+                }
             },
             _ => return self.expected(&format!("one of {}", variants.join(", "))),
         };

@@ -93,6 +93,12 @@ pub(crate) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
     if let Some((metric, cutoff)) = word.split_once('@').filter(is_metric_at) {
         return format!("unknown {what} `{word}`: write `{metric}` here, and {cutoff} under `cutoffs` ({list})");
     }
+    if what == "key" && !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()) {
+        return format!("unknown {what} `{word}`: a comma ends a value, and decimals stand behind a point, `0.{word}` ({list})");
+    }
+    if let Some((key, value)) = word.split_once(':').filter(|(key, _)| what == "key" && expected.contains(key)) {
+        return format!("unknown {what} `{word}`: write `{key}: {value}`, with a blank behind the colon ({list})");
+    }
     match near {
         Some(near) => format!("unknown {what} `{word}`: did you mean `{near}`? ({list})"),
         None => match home(&word).filter(|_| what == "key") {
@@ -149,6 +155,8 @@ mod tests {
         assert_eq!(nearest("BPR", &["bpr", "mf"]), Some("bpr"), "what there is comes first");
         assert_eq!(nearest("bpr", &["mf", "light-gcn"]), Some("mf"));
         assert_eq!(unknown("key", "x", &["dim"]), "unknown key `x`: expected `dim`");
+        assert_eq!(unknown("key", "2", &["dim"]), "unknown key `2`: a comma ends a value, and decimals stand behind a point, `0.2` (expected `dim`)");
+        assert_eq!(unknown("key", "dim:8", &["dim"]), "unknown key `dim:8`: write `dim: 8`, with a blank behind the colon (expected `dim`)");
         assert_eq!(unknown("key", "metrics", &["users"]), "unknown key `metrics`: it belongs under `evaluation` (expected `users`)");
         let rate = unknown("key", "lr", &["epochs"]);
         assert!(

@@ -153,7 +153,8 @@ mod tests {
         assert_eq!(cutoffs.collect::<Vec<_>>(), [vec![1, 5], vec![20]]);
         let bare = of("{kind: smooth-recall, temperature: 1, cutoffs: [1, 5]}").unwrap();
         let message = bare[0].read::<Loss>().unwrap_err().to_string();
-        assert_eq!(message, "s.yaml:1:49: cutoffs[0]: expected a list (`[a, b]`), found `1`");
+        let expected = "s.yaml:1:49: cutoffs[0]: expected a list, as the values of a list are tuned over: one of several values stands in it as `[[a, b]]`, found `1`";
+        assert_eq!(message, expected);
         let nodes = of("{kind: softmax, temperature: [[0.1, 0.2]]}").unwrap();
         let message = nodes[0].read::<Loss>().unwrap_err().to_string();
         assert_eq!(message, "s.yaml:1:31: temperature[0]: expected a number, found a list");

@@ -173,7 +173,7 @@ fn claim(parts: &mut Parts) -> Value {
         ),
         "faster": described(text(), "The method that comes to the same validation value in fewer epochs."),
         "slower": described(one_or_more(text()), "The method that needs more epochs, or several."),
-        "metric": described(one_or_more(plain::<MetricAt>(parts)), "The metrics that it is about; that of `select_by` when left out."),
+        "metric": described(one_or_more(plain::<MetricAt>(parts)), "The metrics that it is about; that of the verdicts when left out, and of `faster` that of `select_by`."),
         "dataset": described(json!({"type": ["string", "number", "boolean", "null"]}), "The dataset that it is about; each of them when left out."),
         "place": described(text(), "The place in the paper that claims it."),
     });

@@ -31,14 +31,16 @@ Approximation with Accelerated Convergence\") the numbers of negatives. A dash s
 A GPU trains a trial by `kernels` where model, sampler, loss and optimizer (each without `batch_l2`) all have them, with the loss's formula among them where it is no kernel itself, and by `candle`'s
 operations where one of these has none; `not` says why it stays on the CPU ([gpu.md](gpu.md)).
 
+The first tables are of each kind with its defaults, or the example of a test where it has none: other settings may have another row, state or path on a GPU, as the kind's own section says.
+
 [learning-rates.md](learning-rates.md) has three learning rates of Adam for each loss on a small dataset, and what validation made of them: where to begin.
 ";
 
 const SAMPLER_WORDS: &str = "\
 A sampler draws candidates from a **pool**, and a **rule** that looks at their scores keeps some of them or weighs them all; the kinds `all`,
 `uniform`, `popularity`, `in-batch`, `ppr`, `aobpr`, `kernel` and `irgan` are pools alone, whose draws are the negatives. Where `pool` is a key it takes
-such a kind with its keys but `negatives`, or `ada-sir`: `{kind: softmax-v, candidates: 200, divergence: 1, pool: {kind: ppr}}`; over `all` and
-`in-batch` the key `candidates` may be left out and stands for all items, or all other rows of the batch.
+such a kind with its keys but `negatives`, or `ada-sir`: `{kind: softmax-v, candidates: 200, divergence: 1, pool: {kind: ppr}}`. Over `in-batch` the
+key `candidates` may be left out and stands for all other rows of the batch; over `all` it has to be, as all items are candidates.
 ";
 
 const MODEL_WORDS: &str = "\
@@ -64,11 +66,13 @@ Steps are made in `f32`, with the same bits for any number of threads, and a GPU
 ";
 
 const PAIR_WORDS: &str = "\
-✗ is refused, (✗) with some settings. The pools `all` and `in-batch` are refused wherever the samplers of these names are.
+✗ is refused, (✗) with some settings. The pools `all` and `in-batch` are refused wherever the samplers of these names are. Losses stand here with their default `similarity`;
+with another than `dot` all of them are refused beside `mix-gcf`.
 ";
 
 const WITH_MODELS_WORDS: &str = "\
-These tables are of `mf`. Any other model that learns by a loss can have the same pairs, but for these:
+These tables are of `mf`. Any other model that learns by a loss can have the same pairs, but for these, and but for what follows from them: a sampler over a pool that the model cannot have as a
+sampler, and beside `neu-mf` and `ncf` any loss whose `similarity` is not `dot`.
 ";
 
 /// A kind and the settings of an example of it.

@@ -46,7 +46,9 @@ pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value,
         _ if least.contains_key(name) => LeftOut::Required,
         Value::Null if possible(&with(name, false.into())) => LeftOut::Value("false".to_owned()), // not written where it is false
         Value::Null if is_left_out(name, 0.into()) => LeftOut::Value("0".to_owned()),
-        Value::Null => words(name).into_iter().find(|word| is_not_written(name, word)).map_or(LeftOut::None, LeftOut::Value),
+        Value::Null => words(name).into_iter().find(|word| is_not_written(name, word)).map_or(LeftOut::None, |word| {
+            LeftOut::Value(if is_left_out(name, word.as_str().into()) { word } else { format!("{{kind: {word}}}") })
+        }),
         value => LeftOut::Value(plain(value)),
     };
     let fits = |name: &str, settings: &Map<String, Value>| {
@@ -55,10 +57,17 @@ pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value,
     };
     let choice = |name: &str, word: &str| match filled(|inner| read(&with(name, json!({word: inner})))) {
         None => possible(&with(name, word.into())).then(|| format!("`{word}`")),
-        Some((inner, read)) if fits(name, &with(name, json!({word: inner}))) => {
-            let whole = serde_json::to_value(read).unwrap();
+        Some((inner, found)) if fits(name, &with(name, json!({word: inner}))) => {
+            let whole = serde_json::to_value(found).unwrap();
             let keys = whole[kind][name][word].as_object().filter(|_| name != "pool"); // pools have the keys of samplers
-            Some(format!("`{word}`{}", keys.map_or(String::new(), |keys| listed(keys, &inner))))
+            let with_zero = |key: &str| {
+                let mut inner = inner.clone();
+                inner.insert(key.to_owned(), 0.into());
+                read(&with(name, json!({word: inner})))
+            };
+            let names = with_zero("?").err().map_or(Vec::new(), |error| expected(&error.to_string()));
+            let is_zero = |key: &str| with_zero(key).is_ok_and(|read| serde_json::to_value(read).unwrap()[kind][name][word][key].is_null());
+            Some(format!("`{word}`{}", keys.map_or(String::new(), |keys| listed(&names, keys, &inner, is_zero))))
         }
         Some(_) => None,
     };
@@ -88,13 +97,14 @@ fn filled<T>(read: impl Fn(&Map<String, Value>) -> serde_json::Result<T>) -> Opt
     }
 }
 
-/// The keys of a kind within a setting, with the defaults of those that are not required.
-fn listed(keys: &Map<String, Value>, required: &Map<String, Value>) -> String {
-    let key = |(key, value): (&String, &Value)| match required.contains_key(key) {
-        true => format!("`{key}`"),
-        false => format!("`{key}` [{}]", plain(value)),
+/// The keys of a kind within a setting, in its order, with the defaults of those that are not required: of what is not written 0 or nothing.
+fn listed(names: &[String], keys: &Map<String, Value>, required: &Map<String, Value>, is_zero: impl Fn(&str) -> bool) -> String {
+    let key = |name: &String| match (required.contains_key(name), keys.get(name)) {
+        (true, _) => format!("`{name}`"),
+        (false, Some(value)) => format!("`{name}` [{}]", plain(value)),
+        (false, None) => format!("`{name}` [{}]", if is_zero(name) { "0" } else { "none" }),
     };
-    let keys: Vec<String> = keys.iter().map(key).collect();
+    let keys: Vec<String> = names.iter().map(key).collect();
     if keys.is_empty() { String::new() } else { format!(" {{{}}}", keys.join(", ")) }
 }
 

@@ -70,6 +70,10 @@ fn unknown_and_missing_kinds_are_named() {
         read::<Block>("losses: [{temperature: 0.1}]").unwrap_err(),
         "s.yaml:1:10: losses[0]: the key `kind` is missing (one of bpr, softmax, softmax-at-k)"
     );
+    assert_eq!(
+        read::<Block>("losses: [{kind:bpr, temperature: 1}]").unwrap_err(),
+        "s.yaml:1:10: losses[0]: the key `kind` is missing (one of bpr, softmax, softmax-at-k); `kind:bpr` lacks a blank behind its colon"
+    );
     assert_eq!(read::<Block>("losses: [bpr]").unwrap_err(), "s.yaml:1:10: losses[0]: expected a mapping, found `bpr`: write `{kind: bpr}`");
 }
 

@@ -23,7 +23,9 @@ pub(super) struct Named {
 impl Findings {
     /// Something that no evaluation can go on with.
     pub fn wrong(&mut self, words: String) {
-        self.wrong.push(words);
+        if !self.wrong.contains(&words) {
+            self.wrong.push(words); // users and items may have one file
+        }
     }
 
     /// Something that an evaluation can go on with.
