@@ -31,8 +31,21 @@ const CREDENTIALS: [&str; 15] = [
 const ENDINGS: [&str; 6] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY"];
 /// How they end where an underscore or nothing stands before it.
 const LAST_WORDS: [&str; 15] = [
-    "API_KEY", "ACCESS_KEY", "ACCOUNT_KEY", "PRIVATE_KEY", "SECRET_KEY", "PASS", "PWD", "CREDENTIAL", "CREDENTIALS", "AUTH", "BEARER", "COOKIE", "PAT",
-    "SAS", "SIG",
+    "API_KEY",
+    "ACCESS_KEY",
+    "ACCOUNT_KEY",
+    "PRIVATE_KEY",
+    "SECRET_KEY",
+    "PASS",
+    "PWD",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "AUTH",
+    "BEARER",
+    "COOKIE",
+    "PAT",
+    "SAS",
+    "SIG",
 ];
 
 /// Whether a variable of the environment is known to hold a secret of a store, or of the ranks of a training.
@@ -154,10 +167,32 @@ mod tests {
 
     #[test]
     fn names_tell_secrets() {
-        for name in ["AWS_SECRET_ACCESS_KEY", "aws_session_token", "TOKEN", "HF_TOKEN", "MINIO_ROOT_PASSWORD", "OPENAI_API_KEY", "SASTOKEN", "APIKEY", "DB_PASS", "pwd", "GITHUB_PAT"] {
+        for name in [
+            "AWS_SECRET_ACCESS_KEY",
+            "aws_session_token",
+            "TOKEN",
+            "HF_TOKEN",
+            "MINIO_ROOT_PASSWORD",
+            "OPENAI_API_KEY",
+            "SASTOKEN",
+            "APIKEY",
+            "DB_PASS",
+            "pwd",
+            "GITHUB_PAT",
+        ] {
             assert!(is_secret(name), "{name}");
         }
-        for name in ["HOME", "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "TOKENIZERS_PARALLELISM", "MONKEY", "RATINGS", "BYPASS", "MAX_TOKENS", "SSH_AUTH_SOCK"] {
+        for name in [
+            "HOME",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_WEB_IDENTITY_TOKEN_FILE",
+            "TOKENIZERS_PARALLELISM",
+            "MONKEY",
+            "RATINGS",
+            "BYPASS",
+            "MAX_TOKENS",
+            "SSH_AUTH_SOCK",
+        ] {
             assert!(!is_secret(name), "{name}");
         }
         assert!(is_credential("AZURE_STORAGE_SAS_TOKEN") && !is_credential("TOKEN"));

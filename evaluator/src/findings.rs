@@ -148,7 +148,7 @@ impl<'a> Dataset<'a> {
     ) -> MethodComponents {
         let settings = settings(&evaluation.significance, metric);
         let (spread, mean) = (spreads.methods[place], method.mean());
-        let over = if method.is_of_all_users { Over::Seeds } else { spreads.counted(place, place, settings.over) };
+        let over = if method.is_of_all_users { Over::Seeds } else { spreads.counted(place, place, spreads.known(settings.over)) };
         let varies = over != Over::Seeds || matches!(spread.source, Spread::Own | Spread::Pooled);
         let finite = |interval: Interval| (varies && interval.low.is_finite()).then_some(interval);
         let interval = finite(spreads.of_mean(place, &method.values, over).interval(mean, settings.alpha));

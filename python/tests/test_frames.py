@@ -55,6 +55,9 @@ def test_what_a_frame_lacks_is_named(tmp_path: Path) -> None:
     frame = ratings()
     with pytest.raises(ValueError, match="frame has no column 'user_id', it has 'who', 'what', 'stars', 'when', 'note'"):
         ranksweep.Source.from_frame(frame, tmp_path, item="what")
+    mixed = frame.assign(who=[7, *frame.who[1:]])
+    with pytest.raises(ValueError, match="a column of frame holds values of several types"):
+        ranksweep.Source.from_frame(mixed, tmp_path, user="who", item="what")
     frame.iloc[[3, 7], 2] = np.nan
     with pytest.raises(ValueError, match="frame has 2 rows of 1,500 without 'stars': leave them out"):
         ranksweep.Source.from_frame(frame, tmp_path, user="who", item="what", rating="stars")

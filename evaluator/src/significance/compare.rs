@@ -74,8 +74,7 @@ impl<'a> Compared<'a> {
         let differences: Vec<Difference> = pairs.all.par_iter().map(difference).collect();
         let kinds = pair_kinds(&pairs.all, &spreads.originals, |pair| differences[pair].is_constant);
         let means = methods.iter().map(MethodValues::mean).collect();
-        let unknown = spreads.prior.is_none() && spreads.methods.iter().any(|method| method.source == Spread::Unknown);
-        let over = if unknown && metric.metric.is_per_user() { Over::Users } else { settings.over };
+        let over = if metric.metric.is_per_user() { spreads.known(settings.over) } else { settings.over };
         Self { dataset, metric, primary, methods, spreads, settings, over, means, pairs, kinds, differences }
     }
 

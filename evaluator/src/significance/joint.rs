@@ -207,9 +207,14 @@ mod tests {
         let copies = [of("a1", 0.0, 10), of("a2", 0.0, 10), of("b1", 0.006, 20)];
         let with_copies = [three.clone(), copies.into()].concat();
         for (correction, test) in Correction::ALL.into_iter().flat_map(|correction| Test::ALL.map(|test| (correction, test))) {
-            let settings = Significance { tests: vec![test], correction, resamples: 999, bootstrap_resamples: 999, ..Significance::default() };
+            let settings =
+                Significance { tests: vec![test], correction, resamples: 999, bootstrap_resamples: 999, ..Significance::default() };
             let (alone, with_copies) = (adjusted_by(&three, &settings), adjusted_by(&with_copies, &settings));
-            assert_eq!(alone.values().any(|[adjusted, own]| adjusted > own), correction != Correction::None, "{correction:?} {test:?} {alone:?}");
+            assert_eq!(
+                alone.values().any(|[adjusted, own]| adjusted > own),
+                correction != Correction::None,
+                "{correction:?} {test:?} {alone:?}"
+            );
             for (pair, expected) in &alone {
                 assert_eq!(with_copies[pair], *expected, "{correction:?} {test:?} {pair:?}");
             }

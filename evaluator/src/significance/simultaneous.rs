@@ -46,7 +46,8 @@ pub(crate) fn simultaneous(alone: &Alone<'_>, family: &PairsOfFamily<'_>, resamp
 
 fn by_level(alone: &Alone<'_>, family: &PairsOfFamily<'_>, correction: Correction) -> Simultaneous {
     let reported = &family.pairs.reported;
-    let AdjustedPairs { p_values: adjusted, level } = adjust_pairs(correction, reported, family.kinds, &alone.p_values, family.settings.alpha);
+    let AdjustedPairs { p_values: adjusted, level } =
+        adjust_pairs(correction, reported, family.kinds, &alone.p_values, family.settings.alpha);
     let widths: Vec<f64> = reported.par_iter().map(|&pair| (alone.half_width)(pair, level)).collect();
     let mut found = Simultaneous { p_values: vec![1.0; alone.p_values.len()], half_widths: alone.half_widths.clone() };
     for ((&pair, p_value), half) in reported.iter().zip(adjusted).zip(widths) {

@@ -126,6 +126,12 @@ impl Spreads {
         &self.of_means.as_ref().unwrap_or(&self.methods)[method]
     }
 
+    /// What can be counted of values of users: users alone where no method's variance over seeds is known, though some have one.
+    pub fn known(&self, over: Over) -> Over {
+        let unknown = self.prior.is_none() && self.methods.iter().any(|method| method.source == Spread::Unknown);
+        if unknown { Over::Users } else { over }
+    }
+
     /// What a comparison of two methods really counts: users alone where a variance over seeds is not known.
     pub fn counted(&self, a: usize, b: usize, over: Over) -> Over {
         let unknown = [a, b].iter().any(|&method| self.methods[method].source == Spread::Unknown);
@@ -384,6 +390,7 @@ mod tests {
         let spreads = Spreads::new(&[method("a", Replication::Seeds, &[&A]), method("b", Replication::None, &[&B])]);
         assert_eq!(spreads.methods.iter().map(|spread| spread.source).collect::<Vec<_>>(), [Spread::Unknown, Spread::None]);
         assert_eq!(spreads.counted(0, 1, Over::UsersAndSeeds), Over::Users);
+        assert_eq!((spreads.known(Over::Seeds), spreads.known(Over::UsersAndSeeds)), (Over::Users, Over::Users));
         assert_eq!(spreads.counted(1, 1, Over::UsersAndSeeds), Over::UsersAndSeeds);
     }
 

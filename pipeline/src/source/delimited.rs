@@ -371,7 +371,10 @@ mod tests {
     fn a_name_that_stands_twice_in_the_header_means_no_column() {
         let of = |columns| failure(&from("doubled.csv", "who,what,who\na,b,c\n", json!({"columns": columns})));
         let message = of(json!({"user": "who", "item": "what"}));
-        assert!(message.contains("column `who` (user) stands twice in the header, `who`, `what`, `who`; name it by its place, from 0"), "{message}");
+        assert!(
+            message.contains("column `who` (user) stands twice in the header, `who`, `what`, `who`; name it by its place, from 0"),
+            "{message}"
+        );
         assert_eq!(kept(&from("doubled.csv", "who,what,who\na,b,c\n", json!({"columns": {"user": 2, "item": "what"}}))).rows.len(), 1);
     }
 

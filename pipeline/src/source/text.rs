@@ -215,7 +215,8 @@ impl Places {
             if let ColumnRef::Name(name) = column
                 && names.iter().filter(|other| *other == name).count() > 1
             {
-                let reason = format!("{column} ({role}) stands twice in the header, {}; name it by its place, from 0", quote::names(&whole));
+                let reason =
+                    format!("{column} ({role}) stands twice in the header, {}; name it by its place, from 0", quote::names(&whole));
                 return Err(if layout.has_columns { Error::column(role, at, reason) } else { Error::file(at, reason) });
             }
             let index = match column {

@@ -183,7 +183,9 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
         match &self.node.value {
             Value::Sequence(items) => visitor.visit_seq(Items { items: items.iter() }),
             // An item of a list that was meant as one value.
-            _ if self.node.place.path.ends_with(']') => self.expected("a list, as the values of a list are tuned over: one of several values stands in it as `[[a, b]]`"),
+            _ if self.node.place.path.ends_with(']') => {
+                self.expected("a list, as the values of a list are tuned over: one of several values stands in it as `[[a, b]]`")
+            }
             _ => self.expected("a list (`[a, b]`)"),
         }
     }
@@ -213,7 +215,8 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
                 Some(named) => (named, VariantContent::Rest(self.node, tag)),
                 None => {
                     let runs_on = self.node.keys().find(|(key, _)| key.name.strip_prefix(tag).is_some_and(|rest| rest.starts_with(':')));
-                    let hint = runs_on.map_or_else(String::new, |(key, _)| format!("; `{}` lacks a blank behind its colon", quote::value(&key.name)));
+                    let hint = runs_on
+                        .map_or_else(String::new, |(key, _)| format!("; `{}` lacks a blank behind its colon", quote::value(&key.name)));
                     return Err(self.node.place.error(format!("the key `{tag}` is missing (one of {}){hint}", variants.join(", "))));
                 }
             },

@@ -155,8 +155,14 @@ mod tests {
         assert_eq!(nearest("BPR", &["bpr", "mf"]), Some("bpr"), "what there is comes first");
         assert_eq!(nearest("bpr", &["mf", "light-gcn"]), Some("mf"));
         assert_eq!(unknown("key", "x", &["dim"]), "unknown key `x`: expected `dim`");
-        assert_eq!(unknown("key", "2", &["dim"]), "unknown key `2`: a comma ends a value, and decimals stand behind a point, `0.2` (expected `dim`)");
-        assert_eq!(unknown("key", "dim:8", &["dim"]), "unknown key `dim:8`: write `dim: 8`, with a blank behind the colon (expected `dim`)");
+        assert_eq!(
+            unknown("key", "2", &["dim"]),
+            "unknown key `2`: a comma ends a value, and decimals stand behind a point, `0.2` (expected `dim`)"
+        );
+        assert_eq!(
+            unknown("key", "dim:8", &["dim"]),
+            "unknown key `dim:8`: write `dim: 8`, with a blank behind the colon (expected `dim`)"
+        );
         assert_eq!(unknown("key", "metrics", &["users"]), "unknown key `metrics`: it belongs under `evaluation` (expected `users`)");
         let rate = unknown("key", "lr", &["epochs"]);
         assert!(
