@@ -51,7 +51,7 @@ fn what_it_cannot_tell_is_asked_for_and_nothing_is_written() {
         ("own.inter --skip-bad-rows", 2, "--skip-bad-rows: own.inter is taken for `recbole`, which has no `on_bad_row`"),
         ("words.txt", 1, "FOLDER/words.txt: it has no lines of users and items (expected lines of fields"),
         ("none.csv", 1, "FOLDER/none.csv does not exist"),
-        ("folder", 1, "FOLDER/folder/ has no files"),
+        ("folder", 1, "folder/ has no files; correct `path`"),
     ];
     for (arguments, code, message) in cases {
         let ended = init(&sandbox, arguments);
