@@ -42,7 +42,7 @@ def of_columns(frame: Any, columns: Sequence[str]) -> pa.Table:
     try:
         table = pa.table(frame.select(columns)) if hasattr(frame, "select") else pa.Table.from_pandas(frame[columns], preserve_index=False)
     except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
-        raise ValueError(f"a column of frame holds values of several types ({error}): make them one, for ids frame[column].astype(str)") from error
+        raise ValueError(f"a column of frame holds values of several types ({error}): make it one of texts, or of numbers") from error
     for at, column in enumerate(columns):
         table = table.set_column(at, column, texts_of(table[column]))
         missing = table[column].null_count
