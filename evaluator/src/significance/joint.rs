@@ -205,6 +205,7 @@ mod tests {
         };
         let three = vec![of("a", 0.0, 10), of("b", 0.006, 20), of("c", 0.012, 30)];
         let copies = [of("a1", 0.0, 10), of("a2", 0.0, 10), of("b1", 0.006, 20)];
+        let (two, with_copy) = (three[..2].to_vec(), [&three[..2], &copies[..1]].concat());
         let with_copies = [three.clone(), copies.into()].concat();
         for (correction, test) in Correction::ALL.into_iter().flat_map(|correction| Test::ALL.map(|test| (correction, test))) {
             let settings =
@@ -218,6 +219,8 @@ mod tests {
             for (pair, expected) in &alone {
                 assert_eq!(with_copies[pair], *expected, "{correction:?} {test:?} {pair:?}");
             }
+            let (alone, with_copy) = (adjusted_by(&two, &settings), adjusted_by(&with_copy, &settings));
+            alone.iter().for_each(|(pair, expected)| assert_eq!(with_copy[pair], *expected, "{correction:?} {test:?} {pair:?}"));
         }
     }
 

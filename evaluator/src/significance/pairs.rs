@@ -25,6 +25,13 @@ pub(crate) enum PairKind {
     OneMethod,
 }
 
+impl PairKind {
+    /// Whether the pair is one more comparison.
+    pub(crate) fn counts(self) -> bool {
+        matches!(self, Self::Own | Self::Constant)
+    }
+}
+
 /// The kind of each pair, by the methods' [originals](Spreads::originals).
 pub(crate) fn pair_kinds(pairs: &[(usize, usize)], originals: &[usize], is_constant: impl Fn(usize) -> bool) -> Vec<PairKind> {
     let mut first: HashMap<(usize, usize), usize> = HashMap::new();

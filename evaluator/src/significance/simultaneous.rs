@@ -56,10 +56,10 @@ fn by_level(alone: &Alone<'_>, family: &PairsOfFamily<'_>, correction: Correctio
     found
 }
 
-/// No p-value and no interval is smaller than that of the pair by itself, and one pair alone is not adjusted.
+/// No p-value and no interval is smaller than that of the pair by itself, and one comparison alone is not adjusted.
 fn by_resamples(alone: &Alone<'_>, family: &PairsOfFamily<'_>, resamples: u32, draw: Draw<'_>) -> Simultaneous {
-    let (pairs, alpha) = (family.pairs, family.settings.alpha);
-    if pairs.all.len() == 1 {
+    let alpha = family.settings.alpha;
+    if family.kinds.iter().filter(|kind| kind.counts()).count() <= 1 {
         return Simultaneous { p_values: alone.p_values.clone(), half_widths: alone.half_widths.clone() };
     }
     let observed: Vec<f64> = family.sizes.iter().zip(&alone.scales).map(|(size, scale)| ratio(*size, *scale)).collect();
