@@ -28,16 +28,15 @@ const CREDENTIALS: [&str; 15] = [
 ];
 
 /// How the names of other variables end that hold a secret.
-const ENDINGS: [&str; 6] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY"];
+const ENDINGS: [&str; 7] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "_PWD"];
 /// How they end where an underscore or nothing stands before it.
-const LAST_WORDS: [&str; 15] = [
+const LAST_WORDS: [&str; 14] = [
     "API_KEY",
     "ACCESS_KEY",
     "ACCOUNT_KEY",
     "PRIVATE_KEY",
     "SECRET_KEY",
     "PASS",
-    "PWD",
     "CREDENTIAL",
     "CREDENTIALS",
     "AUTH",
@@ -177,7 +176,7 @@ mod tests {
             "SASTOKEN",
             "APIKEY",
             "DB_PASS",
-            "pwd",
+            "db_pwd",
             "GITHUB_PAT",
         ] {
             assert!(is_secret(name), "{name}");
@@ -190,6 +189,8 @@ mod tests {
             "MONKEY",
             "RATINGS",
             "BYPASS",
+            "PWD",
+            "OLDPWD",
             "MAX_TOKENS",
             "SSH_AUTH_SOCK",
         ] {
