@@ -97,14 +97,15 @@ fn filled<T>(read: impl Fn(&Map<String, Value>) -> serde_json::Result<T>) -> Opt
     }
 }
 
-/// The keys of a kind within a setting, in its order, with the defaults of those that are not required: of what is not written 0 or nothing.
+/// The keys of a kind within a setting, in its order, with the defaults of those that are not required. Of those that are not written where they have their default the ones
+/// whose default is 0: others, as what only some optimizers can have, say in the kind's own section what they are.
 fn listed(names: &[String], keys: &Map<String, Value>, required: &Map<String, Value>, is_zero: impl Fn(&str) -> bool) -> String {
-    let key = |name: &String| match (required.contains_key(name), keys.get(name)) {
-        (true, _) => format!("`{name}`"),
-        (false, Some(value)) => format!("`{name}` [{}]", plain(value)),
-        (false, None) => format!("`{name}` [{}]", if is_zero(name) { "0" } else { "none" }),
+    let key = |name: &String| match keys.get(name) {
+        _ if required.contains_key(name) => Some(format!("`{name}`")),
+        Some(value) => Some(format!("`{name}` [{}]", plain(value))),
+        None => is_zero(name).then(|| format!("`{name}` [0]")),
     };
-    let keys: Vec<String> = names.iter().map(key).collect();
+    let keys: Vec<String> = names.iter().filter_map(key).collect();
     if keys.is_empty() { String::new() } else { format!(" {{{}}}", keys.join(", ")) }
 }
 
