@@ -26,6 +26,15 @@ pub(crate) enum PairKind {
 }
 
 impl PairKind {
+    /// The pair whose comparison that of a pair is; `None` for a method and its copy.
+    pub(crate) fn comparison(self, pair: usize) -> Option<usize> {
+        match self {
+            Self::Own | Self::Constant => Some(pair),
+            Self::Copy(earlier) => Some(earlier),
+            Self::OneMethod => None,
+        }
+    }
+
     /// Whether the pair is one more comparison.
     pub(crate) fn counts(self) -> bool {
         matches!(self, Self::Own | Self::Constant)

@@ -52,7 +52,7 @@ impl Init {
         let mut source = Source::recognise(&data, known).map_err(of_flags)?;
         let words = source.words();
         if self.skip_bad_rows && !source.skip_bad_rows() {
-            return Err(Usage(format!("--skip-bad-rows: {} is taken for {words}, which has no `on_bad_row`", data)).into());
+            return Err(Usage(format!("--skip-bad-rows: {data} is taken for {words}, which has no `on_bad_row`")).into());
         }
         let preview = Preview::read(&source).map_err(|error| {
             let is_of_row = matches!(error, pipeline::Error::Row { .. });
@@ -60,7 +60,7 @@ impl Init {
                 true => " (--skip-bad-rows leaves such rows out, --rating none or --timestamp none a column)",
                 false => " (--rating none or --timestamp none leaves a column out)",
             };
-            anyhow::Error::new(error).context(format!("{}, taken for {words}{advice}", data))
+            anyhow::Error::new(error).context(format!("{data}, taken for {words}{advice}"))
         })?;
         let data = Recognised { path: data, source, preview };
         let text = init::sweep_file(&data, &out, global.storage.as_deref().unwrap_or("./runs"))?;

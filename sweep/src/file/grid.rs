@@ -103,10 +103,9 @@ impl<T: Serialize> Entry<T> {
         Some((first.0.clone(), first.1.name()))
     }
 
-    /// Every value with the combination that it is of, as typed.
-    pub(crate) fn typed(&self) -> impl Iterator<Item = (&Node, &T)> {
-        let ends = |node| if range::ranges(node).is_empty() { 1 } else { 2 };
-        self.combinations.iter().flat_map(move |node| repeat_n(node, ends(node))).zip(&self.values)
+    /// The combination that each value is of, as typed.
+    pub(crate) fn typed(&self) -> impl Iterator<Item = &Node> {
+        self.combinations.iter().flat_map(|node| repeat_n(node, if range::ranges(node).is_empty() { 1 } else { 2 }))
     }
 
     /// The ranges that a key's values are drawn from.

@@ -138,24 +138,17 @@ impl<'a> Draft<'a> {
         std::iter::once(self.backbone.key()).chain(way.into_iter().flatten()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The names of the values that differ between the method's combinations: `loss.temperature`.
-    pub(super) fn tuned(&self) -> BTreeSet<String> {
-        let several = |(role, part): (Role, Part)| -> Vec<String> {
-            part.names().filter(|name| part.varies(name)).map(|name| format!("{}.{name}", role.name())).collect()
-        };
-        self.parts().into_iter().flat_map(several).collect()
-    }
-
-    /// The values of tuned names that a configuration without them has: `backbone.reg_scaling`.
-    pub(super) fn defaults(&self) -> Values {
-        self.parts().into_iter().flat_map(|(role, part)| prefixed(role, part.defaults)).collect()
-    }
-
-    fn parts(&self) -> Vec<(Role, Part)> {
+    /// The names of the values that differ between the method's combinations, and the defaults among these values, which configurations leave out.
+    pub(super) fn tuned(&self) -> (BTreeSet<String>, Values) {
         let of = |way: TrainingRecipe<'_>| {
             [(Role::Loss, Part::of(way.loss)), (Role::Sampler, Part::of(way.sampler)), (Role::Optimizer, Part::of(way.optimizer))]
         };
-        std::iter::once((Role::Backbone, Part::of(self.backbone))).chain(self.way.map(of).into_iter().flatten()).collect()
+        let (mut names, mut defaults) = (BTreeSet::new(), Values::new());
+        for (role, part) in std::iter::once((Role::Backbone, Part::of(self.backbone))).chain(self.way.map(of).into_iter().flatten()) {
+            names.extend(part.names().filter(|name| part.varies(name)).map(|name| format!("{}.{name}", role.name())));
+            defaults.extend(prefixed(role, part.defaults));
+        }
+        (names, defaults)
     }
 
     /// The entries that the method is made of: loss, sampler, optimizer, backbone, and the block's own training.

@@ -321,7 +321,7 @@ impl Plan {
 
 /// A method on a dataset, all of whose splits are given.
 fn method(file: &SweepFile, draft: &Draft<'_>, splits: &[PlannedDataset], contents: model_files::Contents<'_>) -> Result<Method> {
-    let (tuned, defaults) = (draft.tuned(), draft.defaults());
+    let (tuned, defaults) = draft.tuned();
     let mut on_split = |choice: &Choice, split: &PlannedDataset| {
         let planned = |trial: Trial| {
             let ridge = folds_in_by_ridge(&trial.backbone, &split.preparation).then_some(file.ridge.value);

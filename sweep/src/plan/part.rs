@@ -41,7 +41,7 @@ impl Part {
             Some(number) => json!(number),
             None => value,
         };
-        for ((node, _), values) in entry.typed().zip(&mut self.combinations) {
+        for (node, values) in entry.typed().zip(&mut self.combinations) {
             let unwritten = names.iter().filter(|name| !values.contains_key(*name));
             let typed = unwritten.filter_map(|name| Some((name.clone(), like_others(name, as_typed(node.get(name)?)?))));
             let defaults: Values = typed.collect();

@@ -98,7 +98,7 @@ fn filled<T>(read: impl Fn(&Map<String, Value>) -> serde_json::Result<T>) -> Opt
 }
 
 /// The keys of a kind within a setting, in its order, with the defaults of those that are not required. Of those that are not written where they have their default the ones
-/// whose default is 0: others, as what only some optimizers can have, say in the kind's own section what they are.
+/// whose default is 0; others, which only some kinds can have, stand in the kind's own section.
 fn listed(names: &[String], keys: &Map<String, Value>, required: &Map<String, Value>, is_zero: impl Fn(&str) -> bool) -> String {
     let key = |name: &String| match keys.get(name) {
         _ if required.contains_key(name) => Some(format!("`{name}`")),

@@ -68,11 +68,7 @@ pub(super) struct AdjustedPairs {
 /// The p-values of these pairs, adjusted as one family in which a comparison counts once, however many copies its methods have, and a method beside its
 /// copy not at all.
 pub(super) fn adjust_pairs(correction: Correction, pairs: &[usize], kinds: &[PairKind], p_values: &[f64], alpha: f64) -> AdjustedPairs {
-    let comparison = |pair: usize| match kinds[pair] {
-        PairKind::Own | PairKind::Constant => Some(pair),
-        PairKind::Copy(earlier) => Some(earlier),
-        PairKind::OneMethod => None,
-    };
+    let comparison = |pair: usize| kinds[pair].comparison(pair);
     let comparisons: BTreeSet<usize> = pairs.iter().filter_map(|&pair| comparison(pair)).collect();
     let adjusted = adjust(correction, &comparisons.iter().map(|&comparison| p_values[comparison]).collect::<Vec<_>>());
     let level = level(correction, &adjusted, alpha);
